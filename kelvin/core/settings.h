@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings are structs that list their fields once, in `fields`. Reading a run file, the resolved record of a run and the
+// settings page all walk that list:
+//
+//   struct PartSettings {
+//     double step = 0.01;
+//     template <class Visit> void fields(Visit&& field) { field("step", step, "time of one pass through the scheme"); }
+//   };
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "kelvin/core/choice.h"
+#include "kelvin/core/value.h"
+
+namespace kelvin {
+
+namespace detail {
+struct AnyField {
+  template <class T>
+  void operator()(std::string_view, T&, std::string_view) {}
+};
+}  // namespace detail
+
+template <class S>
+concept Settings = requires(S& s) { s.fields(detail::AnyField{}); };
+
+// ---- reading
+
+template <Settings S>
+void read(S& settings, const Value& from, const std::string& path);
+
+[[noreturn]] void unknown_key(const Value& from, const std::string& path, const std::string& key,
+                              const std::vector<std::string>& known);
+[[noreturn]] void not_a_table(const Value& from, const std::string& path);
+
+namespace detail {
+inline std::string below(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+template <class T>
+void read_field(T& field, const Value& v, const std::string& path) {
+  if constexpr (Settings<T>) read(field, v, path);
+  else assign(field, v, path);
+}
+
+// [part.hidden], [part.output]: any names, each with the same settings.
+template <Settings S>
+void read_field(std::map<std::string, S>& named, const Value& v, const std::string& path) {
+  if (!v.group()) not_a_table(v, path);
+  for (const auto& [name, child] : std::get<Value::Group>(v.is)) read(named[name], child, below(path, name));
+}
+}  // namespace detail
+
+// Overwrites the fields that `from` gives. A key that no field has is an error that names the nearest one.
+// A struct with a `shorthand` member names the field that a value which is not a table stands for: data = "file.csv".
+template <Settings S>
+void read(S& settings, const Value& from, const std::string& path) {
+  if (!from.group()) {
+    if constexpr (requires { S::shorthand; }) {
+      Value group;
+      group.where = from.where;
+      group.is = Value::Group{{S::shorthand, from}};
+      return read(settings, group, path);
+    } else {
+      not_a_table(from, path);
+    }
+  }
+  const auto& group = std::get<Value::Group>(from.is);
+  std::vector<std::string> known;
+  settings.fields([&](std::string_view name, auto& field, std::string_view) {
+    known.emplace_back(name);
+    if (const auto at = group.find(known.back()); at != group.end())
+      detail::read_field(field, at->second, detail::below(path, name));
+  });
+  for (const auto& [key, value] : group)
+    if (std::find(known.begin(), known.end(), key) == known.end()) unknown_key(value, path, key, known);
+}
+
+// ---- writing: the resolved record of a run
+
+nlohmann::json as_json(const Value&);
+inline nlohmann::json as_json(bool x) { return x; }
+inline nlohmann::json as_json(long x) { return x; }
+nlohmann::json as_json(double);  // infinity as the text "inf"
+inline nlohmann::json as_json(const std::string& x) { return x; }
+nlohmann::json as_json(const Choice&);
+template <class T>
+nlohmann::json as_json(const std::vector<T>& list) {
+  auto out = nlohmann::json::array();
+  for (const T& item : list) out.push_back(as_json(item));
+  return out;
+}
+template <Settings S>
+nlohmann::json as_json(const S& settings);
+template <Settings S>
+nlohmann::json as_json(const std::map<std::string, S>& named) {
+  auto out = nlohmann::json::object();
+  for (const auto& [name, settings] : named) out[name] = as_json(settings);
+  return out;
+}
+template <Settings S>
+nlohmann::json as_json(const S& settings) {
+  nlohmann::json out = nlohmann::json::object();
+  S copy = settings;  // `fields` hands out references to its fields; a copy keeps this one untouched
+  copy.fields([&](std::string_view name, auto& field, std::string_view) { out[std::string(name)] = as_json(field); });
+  return out;
+}
+
+// The same record as a value that `read` accepts.
+Value as_value(const nlohmann::json&, const std::string& source);
+
+// ---- describing: one line per field, for help and docs
+
+struct FieldLine {
+  std::string path, standard, meaning;
+};
+template <Settings S>
+void describe(S settings, const std::string& path, std::vector<FieldLine>& lines) {
+  settings.fields([&]<class T>(std::string_view name, T& field, std::string_view meaning) {
+    const std::string here = detail::below(path, name);
+    if constexpr (Settings<T>) {
+      describe(field, here, lines);
+    } else if constexpr (requires { requires Settings<typename T::mapped_type>; }) {
+      describe(typename T::mapped_type(), here + ".NAME", lines);
+    } else {
+      lines.push_back({here, as_json(field).dump(), std::string(meaning)});
+    }
+  });
+}
+
+}  // namespace kelvin

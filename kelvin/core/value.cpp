@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/core/value.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "kelvin/core/error.h"
+
+namespace kelvin {
+namespace {
+
+Value converted(const toml::node& node, const std::string& source) {
+  Value v;
+  v.where = node.source().begin ? fmt::format("{} line {}", source, node.source().begin.line) : source;
+  if (const auto* table = node.as_table()) {
+    Value::Group group;
+    for (const auto& [key, child] : *table) group.emplace(std::string(key.str()), converted(child, source));
+    v.is = std::move(group);
+  } else if (const auto* array = node.as_array()) {
+    Value::List list;
+    for (const auto& child : *array) list.push_back(converted(child, source));
+    v.is = std::move(list);
+  } else if (const auto* b = node.as_boolean()) {
+    v.is = b->get();
+  } else if (const auto* i = node.as_integer()) {
+    v.is = long(i->get());
+  } else if (const auto* d = node.as_floating_point()) {
+    v.is = d->get();
+  } else if (const auto* s = node.as_string()) {
+    v.is = s->get();
+  } else {
+    throw Error("{}: dates and times are not settings; write a number or a text in quotes", v.where);
+  }
+  return v;
+}
+
+[[noreturn]] void wrong_type(const Value& v, const std::string& key, std::string_view wanted) {
+  throw Error("{}: {} must be {}, not {}", v.where, key, wanted, v.kind());
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string_view Value::kind() const {
+  constexpr std::string_view names[] = {"a table", "a list", "true or false", "a whole number", "a number", "a text"};
+  return names[is.index()];
+}
+
+Value parse_toml(std::string_view text, const std::string& source) {
+  try {
+    return converted(toml::parse(text, source), source);
+  } catch (const toml::parse_error& e) {
+    throw Error("{} line {}: {}", source, e.source().begin.line, e.description());
+  }
+}
+
+Value read_toml(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf()))
+    throw Error("cannot read the run file \"{}\"; give the path of a TOML file, or make one with `kelvin new`", path);
+  return parse_toml(text.str(), path);
+}
+
+void override_with(Value& root, const std::string& assignment) {
+  const std::string where = "--set " + assignment;
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error("{}: an override is written key=value, for example --set part.hidden.step=0.1", where);
+  const std::string right = assignment.substr(equals + 1);
+  Value value;
+  try {
+    value = std::get<Value::Group>(parse_toml("it = " + right, where).is).at("it");
+  } catch (const Error&) {
+    value.is = right;
+  }
+  Value* at = &root;
+  std::stringstream path(assignment.substr(0, equals));
+  for (std::string key; std::getline(path, key, '.');) {
+    if (!at->group()) at->is = Value::Group();
+    if (at->where.empty()) at->where = where;
+    at = &std::get<Value::Group>(at->is)[key];
+  }
+  *at = std::move(value);
+  at->where = where;
+}
+
+void assign(bool& out, const Value& v, const std::string& key) {
+  if (const bool* b = std::get_if<bool>(&v.is)) out = *b;
+  else wrong_type(v, key, "true or false");
+}
+
+void assign(long& out, const Value& v, const std::string& key) {
+  const double* d = std::get_if<double>(&v.is);
+  if (const long* i = std::get_if<long>(&v.is)) out = *i;
+  else if (d && *d == std::floor(*d) && std::abs(*d) < 0x1p53) out = long(*d);  // 1e6 is a whole number too
+  else wrong_type(v, key, "a whole number");
+}
+
+void assign(double& out, const Value& v, const std::string& key) {
+  if (const double* d = std::get_if<double>(&v.is)) out = *d;
+  else if (const long* i = std::get_if<long>(&v.is)) out = double(*i);
+  else wrong_type(v, key, "a number");
+  if (std::isnan(out)) throw Error("{}: {} must be a number, not nan", v.where, key);
+}
+
+void assign(std::string& out, const Value& v, const std::string& key) {
+  if (const std::string* s = std::get_if<std::string>(&v.is)) out = *s;
+  else wrong_type(v, key, "a text in quotes");
+}
+
+std::string suggestion(std::string_view given, const std::vector<std::string>& known) {
+  const auto near = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
+    return edit_distance(given, a) < edit_distance(given, b);
+  });
+  if (near == known.end() || edit_distance(given, *near) > std::max<std::size_t>(2, given.size() / 2)) return "";
+  return fmt::format("; did you mean \"{}\"?", *near);
+}
+
+}  // namespace kelvin

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minibatches: which rows evaluation n uses is a pure function of (seed, walker, n). To add an order, add a row to `orders`.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kelvin/core/value.h"
+
+namespace kelvin {
+
+// A number of rows, or a share of them: 50 or "5%"; "full" (or "100%") is every row at every evaluation.
+struct BatchSize {
+  std::string text = "full";
+  std::uint32_t of(std::size_t rows) const;  // at least 1, at most rows
+};
+void assign(BatchSize&, const Value&, const std::string& key);
+
+struct BatchSettings {
+  static constexpr const char* shorthand = "size";
+  BatchSize size;
+  std::string order = "shuffled";
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("size", size, "rows per gradient: a number, a share such as \"5%\", or \"full\"");
+    field("order", order, "how rows are chosen: shuffled, with_replacement, without_replacement, sequential or symmetric");
+  }
+};
+
+struct BatchOrder {
+  std::string_view name, meaning;
+};
+std::span<const BatchOrder> batch_orders();
+
+class Batches {
+ public:
+  Batches(const BatchSettings&, std::size_t rows, std::uint64_t seed, std::uint32_t walker);
+  bool full() const;
+  // Rows of evaluation n, valid until the next call; empty means every row (full batch or no data).
+  std::span<const std::uint32_t> operator()(std::uint64_t n);
+};
+
+}  // namespace kelvin

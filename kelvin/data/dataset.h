@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of inputs and targets, as every model sees them.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kelvin {
+
+// stored = (original - mean) / scale, per column; empty means the stored numbers are the original ones.
+struct Units {
+  std::vector<double> mean, scale;
+  double original(std::size_t column, double stored) const {
+    return mean.empty() ? stored : mean[column] + scale[column] * stored;
+  }
+  double scale_of(std::size_t column) const { return scale.empty() ? 1 : scale[column]; }
+};
+
+struct Dataset {
+  std::size_t rows = 0;
+  std::vector<std::string> input_names, target_names;
+  std::vector<std::string> classes;  // names of the classes; empty for numeric targets
+  std::vector<double> inputs;        // rows x input_names.size(), row by row, in stored units
+  std::vector<double> targets;       // rows x target_names.size(); with classes: one column, 0 ... classes.size() - 1
+  Units input_units, target_units;
+
+  std::size_t input_count() const { return input_names.size(); }
+  std::size_t target_count() const { return target_names.size(); }
+  bool has_classes() const { return !classes.empty(); }
+};
+
+struct Splits {
+  Dataset train, validation, test;  // validation and test may have no rows
+};
+
+}  // namespace kelvin

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only thing the dynamics knows about networks and data: an energy U(q) and its gradient.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kelvin {
+
+using Batch = std::span<const std::uint32_t>;  // row numbers; empty means every row
+
+// A named array of parameters, row by row: "layer1.weight", 50 x 784, where it starts in q.
+struct Block {
+  std::string name;
+  std::size_t rows = 1, columns = 1, offset = 0;
+  std::size_t fan_in = 0;  // inputs of each unit the block belongs to (initialisers scale by it); 0 outside networks
+  std::size_t size() const { return rows * columns; }
+};
+
+template <class Real>
+struct Potential {
+  virtual ~Potential() = default;
+  virtual std::vector<Block> blocks() const = 0;     // what the parameters are called, their shapes and where they are now
+  virtual void arrange(std::span<const Block>) = 0;  // the same blocks with new offsets; called once, before any evaluation
+  // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first call.
+  virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;
+  virtual std::size_t rows() const { return 0; }                  // rows of data; 0 without data
+  virtual std::unique_ptr<Potential> clone() const = 0;           // for another walker: shares data, not workspace
+};
+
+}  // namespace kelvin

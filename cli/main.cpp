@@ -1,1 +1,50 @@
-int main() {}
+// SPDX-License-Identifier: Apache-2.0
+// The table of commands. Only cli/ prints and exits.
+#include <cstdio>
+
+#include "cli/command.h"
+#include "kelvin/core/version.h"
+
+namespace kelvin::cli {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) + "\n" : as_text(table)); }
+
+void remark(std::string_view text) { std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data()); }
+
+void RunFile::add_to(CLI::App& app) {
+  app.add_option("file", path, "run file (TOML)")->required();
+  app.add_option("--set", overrides, "change a setting: part.hidden.step=0.1 (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--seed", seed, "change the seed")->check(CLI::NonNegativeNumber);
+}
+
+Value RunFile::value() const {
+  Value file = read_toml(path);
+  for (const std::string& assignment : overrides) override_with(file, assignment);
+  if (seed >= 0) override_with(file, "seed=" + std::to_string(seed));
+  return file;
+}
+
+}  // namespace kelvin::cli
+
+int main(int count, char** words) {
+  using namespace kelvin;
+  CLI::App app("Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
+               "You give it data, a network and a string such as BAOAB for each group of weights.", "kelvin");
+  app.set_version_flag("--version", std::string(version()));
+  app.require_subcommand(1);
+  app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
+  for (const auto add : {cli::add_new, cli::add_train, cli::add_sample, cli::add_summary, cli::add_evaluate, cli::add_check,
+                         cli::add_list, cli::add_page})
+    add(app);
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    cli::remark(e.what());
+    return 1;
+  }
+  return 0;
+}

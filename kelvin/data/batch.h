@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minibatches: which rows evaluation n uses is a pure function of (seed, walker, n). To add an order, add a row to `orders`.
+// Minibatches: which rows evaluation n uses is a pure function of (seed, walker, n). To add an order, add a row to
+// `orders` in batch.cpp.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +19,7 @@ struct BatchSize {
   std::uint32_t of(std::size_t rows) const;  // at least 1, at most rows
 };
 void assign(BatchSize&, const Value&, const std::string& key);
+nlohmann::json as_json(const BatchSize&);
 
 struct BatchSettings {
   static constexpr const char* shorthand = "size";
@@ -25,21 +28,36 @@ struct BatchSettings {
   template <class Visit>
   void fields(Visit&& field) {
     field("size", size, "rows per gradient: a number, a share such as \"5%\", or \"full\"");
-    field("order", order, "how rows are chosen: shuffled, with_replacement, without_replacement, sequential or symmetric");
+    field("order", order,
+          "how rows are chosen: shuffled, with_replacement, without_replacement, sequential or symmetric");
   }
+};
+
+// What an order works with. `order` is a permutation of all rows: that of `epoch`, once an epoch has been shuffled.
+struct Deck {
+  std::uint64_t key = 0;
+  std::uint32_t walker = 0, rows = 0, size = 0;
+  std::uint64_t epoch = ~std::uint64_t(0);
+  std::vector<std::uint32_t> order, swaps, batch;
+  std::uint64_t slices() const { return (std::uint64_t(rows) + size - 1) / size; }
 };
 
 struct BatchOrder {
   std::string_view name, meaning;
+  std::span<const std::uint32_t> (*rows)(Deck&, std::uint64_t n);
 };
 std::span<const BatchOrder> batch_orders();
 
 class Batches {
  public:
   Batches(const BatchSettings&, std::size_t rows, std::uint64_t seed, std::uint32_t walker);
-  bool full() const;
+  bool full() const { return deck_.size == deck_.rows; }
   // Rows of evaluation n, valid until the next call; empty means every row (full batch or no data).
   std::span<const std::uint32_t> operator()(std::uint64_t n);
+
+ private:
+  const BatchOrder* order_;
+  Deck deck_;
 };
 
 }  // namespace kelvin

@@ -16,6 +16,7 @@ struct Block {
   std::string name;
   std::size_t rows = 1, columns = 1, offset = 0;
   std::size_t fan_in = 0;  // inputs of each unit the block belongs to (initialisers scale by it); 0 outside networks
+  bool vector = false;     // a list of `rows` numbers rather than a matrix: biases, coordinates
   std::size_t size() const { return rows * columns; }
 };
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands: each is a function that adds itself to the program. To add one, write cli/<name>.cpp and its row in main.cpp.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "kelvin/chain/run_settings.h"
+#include "kelvin/core/table.h"
+
+namespace kelvin::cli {
+
+void add_train(CLI::App&);
+void add_sample(CLI::App&);
+void add_evaluate(CLI::App&);
+void add_summary(CLI::App&);
+void add_list(CLI::App&);
+void add_check(CLI::App&);
+void add_new(CLI::App&);
+void add_page(CLI::App&);
+
+// A run file with what the command line changes in it.
+struct RunFile {
+  std::string path;
+  std::vector<std::string> overrides;
+  long seed = -1;
+
+  void add_to(CLI::App&);
+  Value value() const;
+};
+
+// Numbers in C: the same text in every locale.
+void print(const std::string& text);
+void print(const Table&, bool json);
+void remark(std::string_view text);  // one line on stderr
+
+// Calls work<float>() or work<double>() as the settings say.
+template <class Work>
+void with_precision(const RunSettings& settings, Work&& work) {
+  if (settings.precision == "float") work.template operator()<float>();
+  else work.template operator()<double>();
+}
+
+}  // namespace kelvin::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
+#include <cmath>
+
+#include "cli/command.h"
+#include "kelvin/data/batch.h"
+#include "kelvin/data/generators.h"
+#include "kelvin/dynamics/schedule.h"
+#include "kelvin/dynamics/scheme.h"
+#include "kelvin/model/activation.h"
+#include "kelvin/model/initialiser.h"
+#include "kelvin/model/loss.h"
+#include "kelvin/model/prior.h"
+#include "kelvin/model/toys.h"
+
+namespace kelvin::cli {
+namespace {
+
+Table letter_table() {
+  Table t;
+  for (const Letter& l : letters())
+    t.row({{"letter", std::string(1, l.symbol)}, {"meaning", l.meaning}, {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
+           {"parts meet", l.local() ? "no" : "yes"}, {"normals per entry", l.normals}});
+  return t;
+}
+
+Table scheme_table() {
+  const auto order = [](double x) { return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x); };
+  const auto kinetic = [](Kinetic k) { return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath"; };
+  Table t;
+  for (const NamedScheme& s : schemes())
+    t.row({{"name", s.name}, {"letters", s.text}, {"order of <q^2>", order(s.order)}, {"<p^2> exact", kinetic(s.kinetic)},
+           {"also called", s.aliases}, {"source", s.source}});
+  return t;
+}
+
+// Any table whose rows have a name, parameters and a meaning.
+template <class Row>
+Table rows_with_parameters(std::span<const Row> rows) {
+  Table t;
+  for (const Row& row : rows) {
+    std::string takes;
+    for (const Parameter& p : row.parameters)
+      takes += (takes.empty() ? "" : "; ") + std::string(p.name) + (p.standard.empty() ? "" : " = " + std::string(p.standard)) + ": " + std::string(p.meaning);
+    t.row({{"name", row.name}, {"meaning", row.meaning}, {"takes", takes}});
+  }
+  return t;
+}
+
+template <class Row>
+Table rows_with_meaning(std::span<const Row> rows) {
+  Table t;
+  for (const Row& row : rows) t.row({{"name", row.name}, {"meaning", row.meaning}});
+  return t;
+}
+
+struct List {
+  std::string_view name, meaning;
+  Table (*table)();
+};
+const List lists[] = {
+    {"letters", "elementary flows that schemes are spelled with", letter_table},
+    {"schemes", "named strings of letters", scheme_table},
+    {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
+    {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
+    {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
+    {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
+    {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
+    {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
+    {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
+};
+
+std::string names() {
+  std::string out;
+  for (const List& l : lists) out += (out.empty() ? "" : ", ") + std::string(l.name);
+  return out;
+}
+
+std::string letters_page() {
+  std::string page =
+      "# Letters, schemes and the other tables\n\n"
+      "Made by `kelvin page letters` from the program's own tables; do not edit.\n\n"
+      "A scheme is a string of letters, applied from left to right. A letter's share of the step is 1/(its occurrences), so\n"
+      "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` lets a part\n"
+      "wait at a meeting. The step is always the time of the whole string.\n";
+  for (const List& l : lists) page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
+  return page;
+}
+
+std::string settings_page() {
+  std::string page =
+      "# Settings\n\n"
+      "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
+      "Settings stand in the run file (TOML) under these names, and on the command line as `--set part.hidden.step=0.1`. Where a\n"
+      "row of a table is asked for, write its name, `prior = \"gaussian\"`, or its name with its numbers,\n"
+      "`prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
+  std::vector<FieldLine> lines;
+  describe(RunSettings(), "", lines);
+  Table t;
+  for (const FieldLine& l : lines) t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + l.standard + "`"}, {"meaning", l.meaning}});
+  return page + as_markdown(t);
+}
+
+struct Page {
+  std::string_view name;
+  std::string (*text)();
+};
+const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}};
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  struct Options {
+    std::string what;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("list", "what there is: " + names());
+  command.add_option("what", options->what, names())->required();
+  command.add_flag("--json", options->json, "print JSON");
+  command.footer("Example:  kelvin list schemes");
+  command.callback([options] { print(row_named(options->what, std::span<const List>(lists), "list").table(), options->json); });
+}
+
+void add_page(CLI::App& app) {
+  auto what = std::make_shared<std::string>();
+  auto& command = *app.add_subcommand("page", "a page of the documentation made from the program's tables: letters or settings");
+  command.add_option("what", *what, "letters or settings")->required();
+  command.footer("Example:  kelvin page settings > docs/settings.md");
+  command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });
+}
+
+}  // namespace kelvin::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress on stderr: a bar on a terminal, a plain line now and then otherwise.
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace kelvin::cli {
+
+class Progress {
+ public:
+  Progress(double total, std::string unit, bool quiet);
+  void show(double done, const std::string& note);
+  void finish();
+  double seconds() const;
+
+ private:
+  double total_, shown_ = -1;
+  std::string unit_;
+  bool quiet_, terminal_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace kelvin::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// With a quadratic U every string without braces is an affine map plus Gaussian noise: x' = M x + c + N z, x = (q, p).
+// The map is read off the running code (unit states, then noise that is 1 in one place), so what it says of a scheme's
+// stationary law holds for the program and involves no sampling error.
+#pragma once
+#include <Eigen/Dense>
+
+#include "kelvin/dynamics/recipe.h"
+
+namespace kelvin {
+
+struct AffineMap {
+  Eigen::MatrixXd map, noise;
+  Eigen::VectorXd shift;
+};
+
+AffineMap affine_map(const Potential<double>&, const Recipe&);
+
+double spectral_radius(const Eigen::MatrixXd&);
+
+// The covariance with C = M C M' + N N'. Of q alone if the string uses no p. Throws if the map does not contract.
+Eigen::MatrixXd stationary_covariance(const AffineMap&);
+Eigen::VectorXd stationary_mean(const AffineMap&);  // x = M x + c
+
+}  // namespace kelvin

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/chain.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kelvin {
+namespace {
+
+constexpr std::size_t block_length = 1024;  // numbers that pass through all letters of a segment while they are in L1
+
+bool has_braces(const PartRecipe& part) {
+  return std::any_of(part.scheme.moves.begin(), part.scheme.moves.end(),
+                     [](const Move& m) { return m.letter->joint == Joint::propose; });
+}
+
+// Metropolis compares one energy with one temperature: on all the data, with every part equally hot.
+void check_metropolis(const Recipe& recipe, bool full_batch) {
+  const PartRecipe& first = recipe.parts.front();
+  if (!has_braces(first)) return;
+  if (!full_batch)
+    throw Error("part \"{}\": scheme \"{}\" has braces, which need every row at every evaluation; set batch.size = \"full\" or "
+                "use a scheme without {{ }} such as BAOAB", first.name, first.scheme.text);
+  for (const PartRecipe& part : recipe.parts) {
+    const auto [low, high] = part.temperature.range();
+    if (low != high || low != first.temperature.at(0) || low <= 0)
+      throw Error("part \"{}\": braces need one constant temperature above 0 for all parts; part \"{}\" has {}, this one {} to {}",
+                  part.name, first.name, first.temperature.at(0), low, high);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches, const Noise<Real>& noise,
+                   std::uint64_t seed, std::uint32_t walker)
+    : potential_(std::move(potential)), recipe_(recipe), batches_(std::move(batches)), noise_(&noise), seed_(seed),
+      metropolis_key_(stream_key(seed, "metropolis")), walker_(walker), q_(recipe.size), p_(recipe.size), g_(recipe.size) {
+  check_meetings(recipe_.parts);
+  check_metropolis(recipe_, batches_.full());
+  potential_->arrange(recipe_.blocks);
+  int most_normals = 1;
+  for (const PartRecipe& part : recipe_.parts) {
+    Mover mover;
+    mover.part.q = std::span(q_).subspan(part.offset, part.size);
+    mover.part.p = std::span(p_).subspan(part.offset, part.size);
+    mover.part.g = std::span(g_).subspan(part.offset, part.size);
+    mover.key = stream_key(seed, "part " + part.name);
+    mover.frozen.resize(part.frozen.size());
+    mover.segments.push_back(0);
+    const auto& moves = part.scheme.moves;
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      if (!moves[k].letter->local()) mover.segments.push_back(k);
+      if (mover.segments.size() == 1 && moves[k].letter->moves_q) starts_still_ = false;
+      most_normals = std::max(most_normals, moves[k].letter->normals);
+    }
+    meetings_ = mover.segments.size() - 1;
+    mover.segments.push_back(moves.size());
+    movers_.push_back(std::move(mover));
+  }
+  normals_.resize(std::size_t(most_normals) * block_length);
+  if (has_braces(recipe_.parts.front()))
+    for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
+  reading_.parts.resize(recipe_.parts.size());
+  schedule();
+}
+
+template <class Real>
+void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
+  std::copy(q.begin(), q.end(), q_.begin());
+  std::copy(p.begin(), p.end(), p_.begin());
+  for (const auto& [at, value] : recipe_.fixed) q_[at] = Real(value);
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    for (std::size_t i = 0; i < movers_[k].frozen.size(); ++i) movers_[k].frozen[i] = movers_[k].part.q[recipe_.parts[k].frozen[i]];
+    restore_frozen(k);
+  }
+  stale_ = true;
+}
+
+template <class Real>
+void Chain<Real>::start(std::span<const Real> q) {
+  schedule();
+  std::vector<Real> p(p_.size(), 0);
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const Part<Real>& s = movers_[k].part;
+    const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
+    noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
+    for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
+  }
+  place(q, p);
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const auto& moves = recipe_.parts[k].scheme.moves;
+    const auto forgets = [&](const Move& m) {
+      return m.letter->forgets_p == Forgets::always ||
+             (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(movers_[k].part.gamma));
+    };
+    const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
+    if (last == moves.begin() || forgets(moves.front())) continue;
+    evaluate();
+    advance(k, std::size_t(last - moves.begin()), moves.size(), true);
+  }
+}
+
+template <class Real>
+void Chain<Real>::step() {
+  schedule();
+  for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
+    if (meeting > 0) meet(meeting);
+    for (std::size_t k = 0; k < movers_.size(); ++k) run(k, meeting);
+  }
+  ++steps_;
+}
+
+template <class Real>
+void Chain<Real>::step_and_read() {
+  reading_now_ = true;
+  step();
+  if (stale_ && starts_still_) evaluate();  // the next step would begin with this gradient: no more work, only sooner
+  take_reading();
+  reading_now_ = false;
+}
+
+// The constants of this step; letters never meet a schedule.
+template <class Real>
+void Chain<Real>::schedule() {
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const PartRecipe& part = recipe_.parts[k];
+    const double now = double(steps_);
+    movers_[k].step = part.step.at(now);
+    movers_[k].part.gamma = part.friction.at(now);
+    movers_[k].part.T = part.temperature.at(now);
+    movers_[k].part.m = part.mass.at(now);
+  }
+}
+
+template <class Real>
+void Chain<Real>::run(std::size_t k, std::size_t segment) {
+  const std::size_t first = movers_[k].segments[segment], last = movers_[k].segments[segment + 1];
+  const std::size_t reads = recipe_.parts[k].scheme.kinetic_after;
+  if (reading_now_ && first < reads && reads <= last) {
+    advance(k, first, reads);
+    movers_[k].kinetic = momentum_square(movers_[k].part);
+    advance(k, reads, last);
+  } else {
+    advance(k, first, last);
+  }
+}
+
+// Block by block: all the moves are applied to one stretch of the part before the next.
+template <class Real>
+void Chain<Real>::advance(std::size_t k, std::size_t first_move, std::size_t last_move, bool kicks_only) {
+  const Mover& mover = movers_[k];
+  const auto& moves = recipe_.parts[k].scheme.moves;
+  const Part<Real>& part = mover.part;
+  for (std::size_t first = 0; first < part.size(); first += block_length) {
+    const std::size_t count = std::min(block_length, part.size() - first);
+    const Part<Real> block = part.slice(first, count);
+    for (std::size_t at = first_move; at < last_move; ++at) {
+      const auto& [letter, share] = moves[at];
+      if (kicks_only && (letter->moves_q || letter->normals)) continue;
+      const std::size_t each = std::size_t(letter->normals);
+      const auto z = std::span(normals_).first(each * count);
+      if (each) noise_->normals({mover.key, walker_, steps_, std::uint16_t(at)}, each * first, z);
+      letter->flow(block, share * mover.step, z);
+    }
+  }
+  for (std::size_t at = first_move; at < last_move; ++at) stale_ |= moves[at].letter->moves_q && !kicks_only;
+  restore_frozen(k);
+}
+
+template <class Real>
+void Chain<Real>::restore_frozen(std::size_t k) {
+  const auto& frozen = recipe_.parts[k].frozen;
+  for (std::size_t i = 0; i < frozen.size(); ++i) {
+    movers_[k].part.q[frozen[i]] = movers_[k].frozen[i];
+    movers_[k].part.p[frozen[i]] = 0;
+  }
+}
+
+template <class Real>
+void Chain<Real>::meet(std::size_t meeting) {
+  bool need_energy = false;
+  Joint brace = Joint::no;
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const Joint joint = recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter->joint;
+    need_energy |= joint != Joint::wait;
+    if (joint == Joint::propose || joint == Joint::decide) brace = joint;
+  }
+  if (need_energy) evaluate();
+  if (brace == Joint::propose) propose();
+  if (brace == Joint::decide) decide();
+}
+
+// Only if some letter has moved q since the last time. A new batch per evaluation, not per step: the last B of one step and
+// the first B of the next share a gradient.
+template <class Real>
+void Chain<Real>::evaluate() {
+  if (!stale_) return;
+  energy_ = (*potential_)(q_, batches_(evaluations_++), g_);
+  stale_ = false;
+  if (!std::isfinite(energy_) && !proposing_) diverged();
+  if (reading_now_) read_energy();
+}
+
+template <class Real>
+void Chain<Real>::read_energy() {
+  reading_.energy = energy_;
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const Part<Real>& s = movers_[k].part;
+    double dot = 0;
+    for (std::size_t i = 0; i < s.size(); ++i) dot += double(s.q[i]) * double(s.g[i]);
+    for (const std::uint32_t i : recipe_.parts[k].frozen) dot -= double(s.q[i]) * double(s.g[i]);
+    reading_.parts[k].virial = dot / 2;
+    reading_.parts[k].configurational_temperature = dot / double(recipe_.parts[k].freedom());
+  }
+}
+
+template <class Real>
+double Chain<Real>::momentum_square(const Part<Real>& s) const {
+  double sum = 0;
+  for (const Real p : s.p) sum += double(p) * double(p);
+  return sum / s.m;
+}
+
+template <class Real>
+double Chain<Real>::hamiltonian() const {
+  double H = energy_;
+  for (const Mover& mover : movers_) H += momentum_square(mover.part) / 2;
+  return H;
+}
+
+template <class Real>
+void Chain<Real>::propose() {
+  old_q_ = q_, old_p_ = p_, old_g_ = g_;
+  old_energy_ = energy_, old_hamiltonian_ = hamiltonian();
+  proposing_ = true;
+}
+
+// Accept with probability min(1, exp(-(H' - H)/T)); a path that blew up has infinite H'. On return p is reversed, without
+// which a string that keeps part of p between proposals (GHMC) would not sample exp(-H/T).
+template <class Real>
+void Chain<Real>::decide() {
+  const double change = hamiltonian() - old_hamiltonian_, T = movers_.front().part.T;
+  const bool accept = std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
+  ++proposals_;
+  proposing_ = false;
+  if (accept) {
+    ++accepted_;
+    return;
+  }
+  q_ = old_q_, g_ = old_g_, energy_ = old_energy_;
+  for (std::size_t i = 0; i < p_.size(); ++i) p_[i] = -old_p_[i];
+  if (reading_now_) read_energy();
+}
+
+template <class Real>
+void Chain<Real>::take_reading() {
+  reading_.step = steps_;
+  reading_.acceptance = proposals_ ? double(accepted_) / double(proposals_) : 1;
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    PartReading& part = reading_.parts[k];
+    part.kinetic_energy = momentum_square(movers_[k].part) / 2;
+    part.kinetic_temperature = movers_[k].kinetic / double(recipe_.parts[k].freedom());
+    if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = NAN;
+  }
+}
+
+template <class Real>
+void Chain<Real>::diverged() const {
+  std::size_t worst = 0;
+  for (std::size_t k = movers_.size(); k-- > 0;)
+    for (const Real x : movers_[k].part.q)
+      if (!std::isfinite(x)) worst = k;
+  throw Error("U is {} at step {} of walker {}; part \"{}\" (scheme {}, step {}, temperature {}) has left the region where it is "
+              "finite: try a smaller step, more friction or a prior", energy_, steps_, walker_, recipe_.parts[worst].name,
+              recipe_.parts[worst].scheme.text, movers_[worst].step, movers_[worst].part.T);
+}
+
+template class Chain<float>;
+template class Chain<double>;
+
+}  // namespace kelvin

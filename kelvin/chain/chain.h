@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walker: parts, schemes and a potential; takes steps. All parts advance together from one joint letter to the next;
+// between two joint letters they touch disjoint coordinates, so their order cannot matter and no order is defined.
+#pragma once
+#include <memory>
+
+#include "kelvin/core/noise.h"
+#include "kelvin/data/batch.h"
+#include "kelvin/dynamics/recipe.h"
+
+namespace kelvin {
+
+// What can be read off a chain at a draw. Energies are those of U as the chain sees it (mean loss plus prior/N).
+struct PartReading {
+  double kinetic_energy = 0;             // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
+  double kinetic_temperature = 0;        // p.p/m per degree of freedom, read where the scheme's row says it is exact
+  double virial = 0;                     // q.g/2
+  double configurational_temperature = 0;  // q.g per degree of freedom
+};
+struct Reading {
+  std::uint64_t step = 0;
+  double energy = 0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
+  double acceptance = 0;  // share of proposals accepted so far; 1 without braces
+  std::vector<PartReading> parts;
+};
+
+template <class Real>
+class Chain {
+ public:
+  Chain(std::unique_ptr<Potential<Real>>, const Recipe&, Batches, const Noise<Real>&, std::uint64_t seed, std::uint32_t walker);
+
+  // Puts the walker at q with fresh momenta: Gaussian at the part's temperature, and, if the string forgets p and then kicks
+  // it (BARAB), kicked as the step before would have left it; else the first step would differ from every other.
+  void start(std::span<const Real> q);
+  void place(std::span<const Real> q, std::span<const Real> p);  // puts it anywhere
+
+  void step();
+  void step_and_read();     // the same step, which also takes the readings that `reading` returns
+  const Reading& reading() const { return reading_; }
+
+  std::span<const Real> q() const { return q_; }
+  std::span<const Real> p() const { return p_; }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t evaluations() const { return evaluations_; }
+  const Recipe& recipe() const { return recipe_; }
+
+ private:
+  struct Mover {
+    Part<Real> part;
+    double step = 0;
+    std::uint64_t key = 0;
+    std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
+    std::vector<Real> frozen;           // values of the frozen entries
+    double kinetic = 0;                 // p.p/m where the scheme reads it
+  };
+
+  void schedule();
+  void run(std::size_t part, std::size_t segment);
+  void advance(std::size_t part, std::size_t first_move, std::size_t last_move, bool kicks_only = false);
+  void restore_frozen(std::size_t part);
+  void meet(std::size_t meeting);
+  void evaluate();
+  void read_energy();
+  void propose();
+  void decide();
+  void take_reading();
+  double momentum_square(const Part<Real>&) const;
+  double hamiltonian() const;
+  [[noreturn]] void diverged() const;
+
+  std::unique_ptr<Potential<Real>> potential_;
+  Recipe recipe_;
+  Batches batches_;
+  const Noise<Real>* noise_;
+  std::uint64_t seed_, metropolis_key_;
+  std::uint32_t walker_;
+
+  std::vector<Real> q_, p_, g_, normals_;
+  std::vector<Mover> movers_;
+  double energy_ = 0;
+  bool stale_ = true, reading_now_ = false;
+  std::uint64_t steps_ = 0, evaluations_ = 0;
+  std::size_t meetings_ = 0;
+  bool starts_still_ = true;  // no part moves before the first meeting, so the gradient there may be taken a step early
+
+  std::vector<Real> old_q_, old_p_, old_g_;  // the state at '{'
+  double old_energy_ = 0, old_hamiltonian_ = 0;
+  bool proposing_ = false;
+  std::uint64_t proposals_ = 0, accepted_ = 0;
+
+  Reading reading_;
+};
+
+}  // namespace kelvin

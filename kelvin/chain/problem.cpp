@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/problem.h"
+
+#include "kelvin/model/loss.h"
+#include "kelvin/model/mlp.h"
+#include "kelvin/model/prior.h"
+#include "kelvin/model/toys.h"
+
+namespace kelvin {
+namespace {
+
+template <class Real>
+std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Dataset& rows, const std::vector<Block>& blocks) {
+  if (rows.rows == 0) return nullptr;
+  auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
+  network->arrange(blocks);
+  return network;
+}
+
+}  // namespace
+
+template <class Real>
+Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
+  Problem<Real> problem;
+  problem.settings = settings;
+  const ModelSettings& model = settings.model;
+  const bool toy = model.toy.given();
+  if (toy) {
+    problem.potential = make_toy<Real>(model.toy);
+  } else {
+    const Loss& loss = loss_named(model.loss);
+    problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
+    problem.train = make_mlp<Real>(model, problem.data.train, remark);
+    problem.potential = problem.train->clone();
+  }
+  const Horizon run{double(settings.warmup + settings.steps), problem.rows()};
+  problem.recipe = make_recipe(settings.part, model.freeze, problem.potential->blocks(), run);
+  const auto& blocks = problem.recipe.blocks;
+  if (!toy) {
+    problem.train->arrange(blocks);
+    problem.validation = network_on<Real>(model, problem.data.validation, blocks);
+    problem.test = network_on<Real>(model, problem.data.test, blocks);
+  }
+
+  std::vector<BlockPrior> priors;
+  for (const auto& [block, part] : problem.recipe.part_of) {
+    const Choice& own = settings.part.at(part).prior;
+    priors.push_back({block, own.given() ? own : model.prior});
+  }
+  bool warm = false;
+  for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
+  if (warm && !toy)
+    if (const std::string why = why_improper(model, problem.data.train, priors); !why.empty()) remark(why);
+  problem.potential = with_priors(std::move(problem.potential), std::move(priors));
+  return problem;
+}
+
+template <class Real>
+Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise) const {
+  const auto seed = std::uint64_t(settings.seed);
+  return Chain<Real>(potential->clone(), recipe, Batches(settings.batch, potential->rows(), seed, walker), noise, seed, walker);
+}
+
+template <class Real>
+std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block) const {
+  std::vector<Real> q(recipe.size);
+  const Choice usual = train ? Choice("pytorch") : Choice::number_of("constant", "value", 0);
+  for (const Block& block : recipe.blocks) {
+    const auto part = recipe.part_of.find(block.name);
+    const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
+    const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};
+    const auto values = initial_values(own && own->given() ? *own : usual, block, stream, read_block);
+    std::copy(values.begin(), values.end(), q.begin() + long(block.offset));
+  }
+  return q;
+}
+
+template struct Problem<float>;
+template struct Problem<double>;
+template Problem<float> make_problem(const RunSettings&, const Remark&);
+template Problem<double> make_problem(const RunSettings&, const Remark&);
+
+}  // namespace kelvin

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/run_settings.h"
+
+namespace kelvin {
+namespace {
+
+void at_least(long least, long given, std::string_view key) {
+  if (given < least) throw Error("{} must be at least {}, not {}", key, least, given);
+}
+
+}  // namespace
+
+RunSettings read_run_settings(const Value& file) {
+  RunSettings s;
+  read(s, file, "");
+  if (s.part.empty()) s.part["all"];
+  const bool toy = s.model.toy.given();
+  if (toy && !s.model.layers.empty())
+    throw Error("model.toy = \"{}\" and model.layers exclude each other; keep one", s.model.toy.name);
+  if (!toy && s.model.layers.empty())
+    throw Error("the model is not given; set model.layers = [inputs, ..., outputs] or model.toy (see `kelvin list toys`)");
+  if (toy && (!s.data.file.empty() || s.data.generator.given()))
+    throw Error("model.toy = \"{}\" takes no data; remove [data] or give model.layers", s.model.toy.name);
+  if (s.precision.empty()) s.precision = toy ? "double" : "float";
+  if (s.precision != "float" && s.precision != "double")
+    throw Error("precision must be \"float\" or \"double\", not \"{}\"", s.precision);
+  at_least(0, s.seed, "seed");
+  at_least(1, s.steps, "steps");
+  at_least(0, s.warmup, "warmup");
+  at_least(0, s.every, "every");
+  at_least(1, s.walkers, "walkers");
+  at_least(0, s.log_every, "log_every");
+  return s;
+}
+
+}  // namespace kelvin

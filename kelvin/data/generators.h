@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets made by formula: inputs x1, x2, ..., target y. To add one, write its function and add its row to `table` in
+// generators.cpp. A dataset is a pure function of the seed and the parameters.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "kelvin/core/choice.h"
+#include "kelvin/data/dataset.h"
+
+namespace kelvin {
+
+// Random numbers by name: draw `place` of row i. `own` differs between the training, validation and test rows; `shared`
+// is for what they have in common, such as the true weights of a regression.
+struct Draws {
+  std::uint64_t own = 0, shared = 0;
+  std::size_t rows = 0;
+  double uniform(std::uint16_t place, std::size_t i) const;
+  double normal(std::uint16_t place, std::size_t i) const;
+};
+
+struct Generator {
+  std::string_view name;
+  std::span<const Parameter> parameters;
+  std::string_view meaning;
+  Dataset (*draw)(const Choice& completed, const Draws&);
+};
+std::span<const Generator> generators();
+
+// Two-class sets have 0 and 1 as y; the reader of the settings decides whether these are numbers or classes.
+Splits generate(const Choice&, std::uint64_t seed);
+
+}  // namespace kelvin

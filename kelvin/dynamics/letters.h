@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Letters: the elementary flows that schemes are spelled with. To add one, write the function and its row in letters.cpp.
+#pragma once
+#include <string_view>
+
+#include "kelvin/dynamics/part.h"
+
+namespace kelvin {
+
+// Moves a part for a time h. z holds `normals` standard normals per element, those of element i at z[normals * i].
+template <class Real>
+using Flow = void (*)(const Part<Real>&, double h, std::span<const Real> z);
+
+// At a joint letter all parts meet. What the chain does there before the letters act:
+enum class Joint {
+  no,        // local: parts do not meet
+  wait,      // meet, nothing else
+  gradient,  // evaluate U and its gradient if q has moved
+  propose,   // remember this state
+  decide,    // keep the new state or return, by Metropolis
+};
+
+enum class Forgets { never, always, at_infinite_friction };  // whether p afterwards depends on p before
+
+struct Letter {
+  char symbol;
+  Joint joint;
+  bool moves_q, moves_p;
+  int normals;  // per element
+  Forgets forgets_p;
+  Flow<float> flow_float;
+  Flow<double> flow_double;
+  std::string_view meaning;  // shown by `kelvin list letters`, and the source of docs/letters.md
+
+  bool local() const { return joint == Joint::no; }
+  bool bath() const { return local() && normals > 0; }
+  void flow(const Part<float>& s, double h, std::span<const float> z) const { flow_float(s, h, z); }
+  void flow(const Part<double>& s, double h, std::span<const double> z) const { flow_double(s, h, z); }
+};
+
+std::span<const Letter> letters();
+
+}  // namespace kelvin

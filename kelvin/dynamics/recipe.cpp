@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/dynamics/recipe.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace kelvin {
+namespace {
+
+std::string listed(const std::vector<Block>& blocks) {
+  std::string list;
+  for (const Block& b : blocks) list += (list.empty() ? "" : ", ") + b.name;
+  return list;
+}
+
+bool selected(const std::vector<std::string>& patterns, const std::string& name) {
+  bool in = false;
+  for (const std::string& p : patterns) {
+    if (p.starts_with('!')) in = in && !matches(std::string_view(p).substr(1), name);
+    else in = in || matches(p, name);
+  }
+  return in;
+}
+
+// "layer1.weight[0,2]=0.5": a glob, perhaps one entry, perhaps a value.
+struct Freeze {
+  std::string blocks;
+  std::vector<std::size_t> entry;
+  std::optional<double> value;
+};
+
+Freeze parse_freeze(const std::string& text) {
+  const auto fail = [&] {
+    throw Error("model.freeze \"{}\" is not understood; write a block with * and ?, perhaps an entry, perhaps a value: "
+                "\"*.bias\", \"layer1.weight[0,2]\", \"layer2.bias=0.5\"", text);
+  };
+  Freeze f;
+  std::string left = text;
+  if (const auto equals = text.find('='); equals != std::string::npos) {
+    left = text.substr(0, equals);
+    const std::string right = text.substr(equals + 1);
+    double x = 0;
+    const auto [end, error] = std::from_chars(right.data(), right.data() + right.size(), x);
+    if (error != std::errc() || end != right.data() + right.size() || !std::isfinite(x)) fail();
+    f.value = x;
+  }
+  if (const auto open = left.find('['); open != std::string::npos) {
+    if (left.back() != ']') fail();
+    const std::string inner = left.substr(open + 1, left.size() - open - 2);
+    const char *at = inner.data(), *last = at + inner.size();
+    for (;;) {
+      std::size_t i = 0;
+      const auto [end, error] = std::from_chars(at, last, i);
+      if (error != std::errc()) fail();
+      f.entry.push_back(i);
+      if (end == last) break;
+      if (*end != ',') fail();
+      at = end + 1;
+    }
+    left = left.substr(0, open);
+  }
+  if (left.empty() || f.entry.size() > 2) fail();
+  f.blocks = left;
+  return f;
+}
+
+Schedule checked(const Choice& choice, const Horizon& run, const std::string& key, double least, bool least_allowed, bool inf_allowed) {
+  const Schedule schedule(choice, run);
+  const auto [low, high] = schedule.range();
+  const bool fine = (low > least || (least_allowed && low == least)) && (inf_allowed || std::isfinite(high));
+  if (!fine)
+    throw Error("{}{}{} must be {} {}, not {}", choice.where, choice.where.empty() ? "" : ": ", key,
+                least_allowed ? "at least" : "greater than", least, low > least ? high : low);
+  return schedule;
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*') {
+    for (std::size_t skip = 0; skip <= name.size(); ++skip)
+      if (matches(pattern.substr(1), name.substr(skip))) return true;
+    return false;
+  }
+  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) && matches(pattern.substr(1), name.substr(1));
+}
+
+void check_meetings(const std::vector<PartRecipe>& parts) {
+  const auto joint = [](const PartRecipe& part) {
+    std::vector<const Letter*> out;
+    for (const Move& m : part.scheme.moves)
+      if (!m.letter->local()) out.push_back(m.letter);
+    return out;
+  };
+  const auto is_brace = [](const Letter* l) { return l->joint == Joint::propose || l->joint == Joint::decide; };
+  for (const PartRecipe& part : parts) {
+    const auto mine = joint(part), first = joint(parts.front());
+    if (mine.size() != first.size())
+      throw Error("part \"{}\": scheme \"{}\" has {} joint letters but part \"{}\" (\"{}\") has {}; add '.' where \"{}\" should wait",
+                  part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
+                  mine.size() < first.size() ? part.name : parts.front().name);
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      if ((is_brace(mine[k]) || is_brace(first[k])) && mine[k] != first[k])
+        throw Error("part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
+                    "accepts or rejects all parts together", part.name, part.scheme.text, parts.front().name,
+                    parts.front().scheme.text);
+  }
+}
+
+Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const std::vector<std::string>& freeze,
+                   std::vector<Block> blocks, const Horizon& run) {
+  Recipe recipe;
+  std::map<std::string, std::vector<std::uint32_t>> frozen_entries;  // of a block, in its own numbering
+  std::map<std::string, std::map<std::size_t, double>> given;
+  for (const std::string& text : freeze) {
+    const Freeze f = parse_freeze(text);
+    bool found = false;
+    for (const Block& b : blocks) {
+      if (!matches(f.blocks, b.name)) continue;
+      found = true;
+      std::size_t first = 0, count = b.size();
+      if (!f.entry.empty()) {
+        const std::size_t row = f.entry.size() == 2 ? f.entry[0] : 0, column = f.entry.back();
+        if (row >= b.rows || (f.entry.size() == 2 ? column >= b.columns : column >= b.size()))
+          throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows, b.columns);
+        first = row * b.columns + column, count = 1;
+      }
+      for (std::size_t i = first; i < first + count; ++i) {
+        frozen_entries[b.name].push_back(std::uint32_t(i));
+        if (f.value) given[b.name][i] = *f.value;
+      }
+    }
+    if (!found) throw Error("model.freeze \"{}\" matches no block; the blocks are {}", text, listed(blocks));
+  }
+  for (auto& [name, entries] : frozen_entries) {
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  }
+  const auto all_frozen = [&](const Block& b) {
+    const auto at = frozen_entries.find(b.name);
+    return at != frozen_entries.end() && at->second.size() == b.size();
+  };
+
+  for (const auto& [name, part] : settings)
+    for (const Block& b : blocks)
+      if (selected(part.blocks, b.name) && !all_frozen(b) && !recipe.part_of.emplace(b.name, name).second)
+        throw Error("block \"{}\" is in part \"{}\" and in part \"{}\"; a block belongs to one part: leave it out of one with \"!{}\"",
+                    b.name, recipe.part_of[b.name], name, b.name);
+  for (const Block& b : blocks)
+    if (!recipe.part_of.contains(b.name) && !all_frozen(b))
+      throw Error("block \"{}\" is in no part; add it to the blocks of one (parts: {}) or to model.freeze", b.name, [&] {
+        std::string list;
+        for (const auto& [name, part] : settings) list += (list.empty() ? "" : ", ") + name;
+        return list.empty() ? "none" : list;
+      }());
+
+  std::size_t offset = 0;
+  const auto place = [&](Block b) {
+    b.offset = offset;
+    offset += b.size();
+    for (const auto& [i, value] : given[b.name]) recipe.fixed[b.offset + i] = value;
+    recipe.blocks.push_back(std::move(b));
+  };
+  for (const auto& [name, part] : settings) {
+    const std::string key = "part." + name + ".";
+    PartRecipe made{name, parse_scheme(part.scheme),
+                    checked(part.step, run, key + "step", 0, false, false),
+                    checked(part.friction, run, key + "friction", 0, true, true),
+                    checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true, false),
+                    checked(part.mass, run, key + "mass", 0, false, false), offset, 0, {}};
+    for (const Block& b : blocks) {
+      const auto at = recipe.part_of.find(b.name);
+      if (at == recipe.part_of.end() || at->second != name) continue;
+      for (const std::uint32_t i : frozen_entries[b.name]) made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
+      place(b);
+    }
+    made.size = offset - made.offset;
+    if (made.size == 0) {
+      std::string patterns;
+      for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;
+      throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", name, patterns, listed(blocks));
+    }
+    if (!std::isfinite(made.friction.range().second))
+      for (const Move& m : made.scheme.moves)
+        if (m.letter->moves_q && m.letter->bath())
+          throw Error("part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit", name,
+                      m.letter->symbol);
+    recipe.parts.push_back(std::move(made));
+  }
+  for (const Block& b : blocks)
+    if (all_frozen(b)) place(b);
+  recipe.size = offset;
+  if (recipe.parts.empty()) throw Error("there is no part to move; add [part.all] with a scheme and a step");
+  check_meetings(recipe.parts);
+  return recipe;
+}
+
+}  // namespace kelvin

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe: which blocks form which part, and how each part moves. Made from settings and a potential's blocks, checked once.
+#pragma once
+#include <map>
+#include <optional>
+
+#include "kelvin/core/settings.h"
+#include "kelvin/dynamics/schedule.h"
+#include "kelvin/dynamics/scheme.h"
+#include "kelvin/model/potential.h"
+
+namespace kelvin {
+
+struct PartSettings {
+  std::vector<std::string> blocks = {"*"};
+  std::string scheme = "BAOAB";
+  Choice step = Choice::number_of("constant", "value", 0.01);
+  Choice friction = Choice::number_of("constant", "value", 1);
+  Choice temperature;
+  Choice mass = Choice::number_of("constant", "value", 1);
+  Choice prior;
+  Choice start;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("blocks", blocks, "names of its blocks, with * and ?; a leading ! leaves out: [\"*\", \"!*.bias\"]");
+    field("scheme", scheme, "letters, or the name of a known scheme");
+    field("step", step, "time of one pass through the scheme: a number or a schedule");
+    field("friction", friction, "coupling to the heat bath, per time; inf is allowed; a number or a schedule");
+    field("temperature", temperature,
+          "0 trains, \"posterior\" samples the posterior (docs/units.md); a number or a schedule; by default 0 for "
+          "`kelvin train`, \"posterior\" for `kelvin sample`");
+    field("mass", mass, "mass of every entry; a number or a schedule");
+    field("prior", prior, "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
+    field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");
+  }
+};
+
+struct PartRecipe {
+  std::string name;
+  Scheme scheme;
+  Schedule step, friction, temperature, mass;
+  std::size_t offset = 0, size = 0;           // its span of q
+  std::vector<std::uint32_t> frozen;          // entries of the span that stay put
+  std::size_t freedom() const { return size - frozen.size(); }
+};
+
+struct Recipe {
+  std::vector<Block> blocks;                 // arranged: the parts' blocks one part after another, then the frozen ones
+  std::vector<PartRecipe> parts;
+  std::map<std::string, std::string> part_of;  // block name -> part name; frozen blocks have none
+  std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry
+  std::size_t size = 0;
+};
+
+Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector<std::string>& freeze,
+                   std::vector<Block> blocks, const Horizon&);
+
+// Parts meet at joint letters: the same number in each, braces at the same meetings. Refused by name otherwise.
+void check_meetings(const std::vector<PartRecipe>&);
+
+// "*" stands for any text, "?" for any one character.
+bool matches(std::string_view pattern, std::string_view name);
+
+}  // namespace kelvin

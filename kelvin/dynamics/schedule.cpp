@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/dynamics/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace kelvin {
+namespace {
+
+using Numbers = std::vector<double>;
+
+// How far along, from 0 to 1; `over` = 0 stands for the whole run.
+double progress(double over, double step, const Horizon& run) { return std::min(1.0, step / (over > 0 ? over : run.steps)); }
+
+double constant(const Numbers& n, double, const Horizon&) { return n[0]; }
+double posterior(const Numbers& n, double, const Horizon& run) { return n[0] / run.rows; }
+double linear(const Numbers& n, double step, const Horizon& run) { return n[0] + (n[1] - n[0]) * progress(n[2], step, run); }
+double cosine(const Numbers& n, double step, const Horizon& run) {
+  return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * progress(n[2], step, run))) / 2;
+}
+double exponential(const Numbers& n, double step, const Horizon& run) {
+  return n[0] * std::pow(n[1] / n[0], progress(n[2], step, run));
+}
+double stairs(const Numbers& n, double step, const Horizon&) { return n[0] * std::pow(n[1], std::floor(step / n[2])); }
+double cyclical(const Numbers& n, double step, const Horizon&) {
+  return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * std::fmod(step, n[2]) / n[2])) / 2;
+}
+double polynomial(const Numbers& n, double step, const Horizon&) { return n[0] * std::pow(1 + step / n[1], -n[2]); }
+double logarithmic(const Numbers& n, double step, const Horizon&) { return n[0] * std::log(2.0) / std::log(2 + step / n[1]); }
+
+constexpr Parameter constant_takes[] = {{"value", "", "the number"}};
+constexpr Parameter posterior_takes[] = {{"times", "1.0", "1 is the Bayes posterior, less is a colder one"}};
+constexpr Parameter ramp_takes[] = {{"from", "", "value at the first step"},
+                                    {"to", "", "value at the end"},
+                                    {"over", "0.0", "steps it takes, 0 for the whole run"}};
+constexpr Parameter stairs_takes[] = {{"from", "", "value at the first step"},
+                                      {"factor", "0.1", "multiplier at each drop"},
+                                      {"every", "", "steps between drops"}};
+constexpr Parameter cyclical_takes[] = {{"from", "", "value at the start of a cycle"},
+                                        {"to", "0.0", "value at its end"},
+                                        {"every", "", "steps in a cycle"}};
+constexpr Parameter polynomial_takes[] = {{"from", "", "value at the first step"},
+                                          {"delay", "1.0", "steps before the decay sets in"},
+                                          {"power", "0.55", "exponent of the decay"}};
+constexpr Parameter logarithmic_takes[] = {{"from", "", "value at the first step"},
+                                           {"delay", "1.0", "steps before the decay sets in"}};
+
+constexpr ScheduleRow table[] = {
+    {"constant", constant_takes, constant, "the same at every step; a bare number means this"},
+    {"posterior", posterior_takes, posterior, "times / N, N the rows of training data (1 without data)"},
+    {"linear", ramp_takes, linear, "a straight line"},
+    {"cosine", ramp_takes, cosine, "half a cosine wave"},
+    {"exponential", ramp_takes, exponential, "a constant ratio per step"},
+    {"step", stairs_takes, stairs, "from factor^floor(step / every)"},
+    {"cyclical", cyclical_takes, cyclical, "half a cosine wave, begun anew every cycle"},
+    {"polynomial", polynomial_takes, polynomial, "from (1 + step / delay)^-power"},
+    {"logarithmic", logarithmic_takes, logarithmic, "from log 2 / log(2 + step / delay): the cooling of simulated annealing"},
+};
+
+}  // namespace
+
+std::span<const ScheduleRow> schedules() { return table; }
+
+Schedule::Schedule(const Choice& choice, const Horizon& horizon)
+    : row_(&row_named(choice.name, schedules(), "schedule", choice.where)), horizon_(horizon) {
+  const Choice full = choice.completed(row_->parameters, "schedule");
+  for (const Parameter& p : row_->parameters) numbers_.push_back(full.number(p.name));
+  horizon_.steps = std::max(1.0, horizon_.steps);
+  horizon_.rows = std::max(1.0, horizon_.rows);
+}
+
+std::pair<double, double> Schedule::range() const {
+  // All rows are monotone between their corners, and a thousand points catch the corners of cycles to within rounding.
+  double low = at(0), high = low;
+  for (int k = 1; k <= 1000; ++k) {
+    const double x = at(std::floor(horizon_.steps * k / 1000));
+    low = std::isnan(x) ? x : std::min(low, x);
+    high = std::isnan(x) ? x : std::max(high, x);
+  }
+  return {low, high};
+}
+
+}  // namespace kelvin

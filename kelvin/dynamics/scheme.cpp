@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/dynamics/scheme.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kelvin/core/choice.h"
+
+namespace kelvin {
+namespace {
+
+using enum Kinetic;
+constexpr NamedScheme table[] = {
+    // clang-format off
+    {"baoab",  "BAOAB",      exact,  after_bath, "vrorv",      "Leimkuhler and Matthews 2013"},
+    {"baoa",   "BAOA",       exact,  on_step,    "vror",       "Leimkuhler and Matthews 2013, BAOAB read after its second drift"},
+    {"aboba",  "ABOBA",      exact,  after_bath, "rvovr",      "Leimkuhler and Matthews 2013"},
+    {"obabo",  "OBABO",      2,      on_step,    "ovrvo vvvr", "Bussi and Parrinello 2007"},
+    {"oabao",  "OABAO",      2,      after_bath, "orvro",      "Leimkuhler and Matthews 2013"},
+    {"babo",   "BABO",       2,      on_step,    "gla2",       "Bou-Rabee and Owhadi 2010, second order"},
+    {"bao",    "BAO",        1,      nowhere,    "gla1",       "Bou-Rabee and Owhadi 2010, first order"},
+    {"oba",    "OBA",        1,      nowhere,    "momentum",   "Vlaar 2022; SGD with momentum at temperature 0"},
+    {"limit",  "BARAB",      exact,  after_bath, "",           "Leimkuhler and Matthews 2013, high-friction limit"},
+    {"ubu",    "UBU",        2,      nowhere,    "",           "Sanz-Serna and Zygalakis 2021; Chada, Leimkuhler, Paulin and Whalley 2023"},
+    {"sgld",   "S",          1,      nowhere,    "sgd",        "Welling and Teh 2011"},
+    {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
+    {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
+    {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
+    {"ghmc",   "O{BAB}O",    exact,  on_step,    "",           "Horowitz 1991"},
+    // clang-format on
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = char(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  const std::string padded = " " + std::string(words) + " ";
+  return !word.empty() && padded.find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+const NamedScheme* known(std::string_view text) {
+  const std::string name = lower(text);
+  for (const NamedScheme& s : table)
+    if (s.name == name || s.text == text || has_word(s.aliases, name)) return &s;
+  return nullptr;
+}
+
+// Reads letters, '(' ... ')n' and white space; `at` ends behind what was read.
+struct Parser {
+  std::string_view text;
+  std::span<const Letter> extra;
+  std::size_t at = 0;
+
+  const Letter& letter(char c) const {
+    for (const auto rows : {extra, letters()})
+      for (const Letter& l : rows)
+        if (l.symbol == c) return l;
+    std::string symbols;
+    for (const Letter& l : letters()) symbols += (symbols.empty() ? "" : " ") + std::string(1, l.symbol);
+    std::vector<std::string> names;
+    for (const NamedScheme& s : table) names.emplace_back(s.name);
+    throw Error("no letter '{}' in scheme \"{}\"; known letters: {}; `kelvin list schemes` shows the named ones{}", c, text,
+                symbols, suggestion(lower(text), names));
+  }
+
+  int repeats() {
+    const std::size_t start = at;
+    long n = 0;
+    while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) && n < 100000) n = 10 * n + text[at++] - '0';
+    if (at == start || n < 1 || n >= 100000)
+      throw Error("scheme \"{}\": ')' must be followed by how often to repeat, from 1 to 99999, as in (BAB)10", text);
+    return int(n);
+  }
+
+  std::vector<const Letter*> sequence(int depth) {
+    std::vector<const Letter*> out;
+    while (at < text.size()) {
+      const char c = text[at++];
+      if (c == ' ') continue;
+      if (c == ')') {
+        if (depth == 0) throw Error("scheme \"{}\": ')' without '('", text);
+        return out;
+      }
+      if (c == '(') {
+        const auto inner = sequence(depth + 1);
+        for (int n = repeats(); n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
+        if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
+      } else {
+        out.push_back(&letter(c));
+      }
+    }
+    if (depth > 0) throw Error("scheme \"{}\": '(' without ')'", text);
+    return out;
+  }
+
+  static constexpr std::size_t longest = 65535;  // a place in a scheme is a 16-bit part of its noise stream
+};
+
+// Inside braces the path must be one that the way back retraces: no noise, and the same letters read backwards.
+void check_braces(const Scheme& scheme) {
+  const Move* open = nullptr;
+  for (const Move& move : scheme.moves) {
+    const Joint joint = move.letter->joint;
+    if (joint == Joint::propose && open) throw Error("scheme \"{}\": '{{' inside '{{ }}'; close the first before the next", scheme.text);
+    if (joint == Joint::decide && !open) throw Error("scheme \"{}\": '}}' without '{{'", scheme.text);
+    if (joint == Joint::propose) open = &move;
+    if (joint == Joint::decide) {
+      for (const Move *a = open + 1, *b = &move - 1; a <= b; ++a, --b) {
+        if (a->letter->normals || b->letter->normals)
+          throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside", scheme.text,
+                      (a->letter->normals ? a : b)->letter->symbol);
+        if (a->letter != b->letter)
+          throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
+      }
+      open = nullptr;
+    }
+  }
+  if (open) throw Error("scheme \"{}\": '{{' without '}}'", scheme.text);
+}
+
+}  // namespace
+
+std::span<const NamedScheme> schemes() { return table; }
+
+Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters) {
+  const NamedScheme* row = known(text);
+  Scheme scheme;
+  scheme.text = row ? row->text : text;
+  const auto sequence = Parser{scheme.text, extra_letters}.sequence(0);
+  if (sequence.empty()) throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
+  std::map<const Letter*, int> occurrences;
+  for (const Letter* l : sequence) ++occurrences[l];
+  for (const Letter* l : sequence) {
+    scheme.moves.push_back({l, 1.0 / occurrences[l]});
+    scheme.has_momentum |= l->moves_p;
+  }
+  check_braces(scheme);
+
+  const auto last_bath = std::find_if(scheme.moves.rbegin(), scheme.moves.rend(), [](const Move& m) { return m.letter->bath(); });
+  const Kinetic where = row && row->kinetic != nowhere ? row->kinetic : last_bath == scheme.moves.rend() ? on_step : after_bath;
+  scheme.kinetic_after = where == after_bath ? std::size_t(scheme.moves.rend() - last_bath) : scheme.moves.size();
+  scheme.kinetic_exact = row && row->kinetic != nowhere;
+  return scheme;
+}
+
+}  // namespace kelvin

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schemes: how a string of letters becomes a list of moves. To name one, add a row to the table in scheme.cpp.
+//
+// A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "(BAB)5" repeats; the step is always
+// the time of the whole string.
+#pragma once
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kelvin/dynamics/letters.h"
+
+namespace kelvin {
+
+inline constexpr double exact = std::numeric_limits<double>::infinity();
+inline constexpr double no_law = std::numeric_limits<double>::quiet_NaN();  // has no stationary law to be right about
+
+// Where in a step p.p/m has the mean n T on a Gaussian, for any stable step.
+enum class Kinetic { nowhere, on_step, after_bath };
+
+struct NamedScheme {
+  std::string_view name, text;
+  double order;      // of the error of <q^2> on a Gaussian; the tests measure it
+  Kinetic kinetic;   // the tests measure it too
+  std::string_view aliases, source;
+};
+std::span<const NamedScheme> schemes();
+
+struct Move {
+  const Letter* letter;
+  double share;
+};
+
+struct Scheme {
+  std::string text;  // letters only
+  std::vector<Move> moves;
+  std::size_t kinetic_after = 0;  // the kinetic temperature is read before move number kinetic_after of the next pass
+  bool kinetic_exact = false;
+  bool has_momentum = false;  // some letter moves p
+};
+
+// Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the table's.
+Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters = {});
+
+}  // namespace kelvin

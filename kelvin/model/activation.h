@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations: functions of one number, applied to whole spans. To add one, write its value and its slope and add a row
+// in activation.cpp; the tests check the slope of every row.
+#pragma once
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace kelvin {
+
+template <class Real>
+struct ActivationOn {
+  void (*forward)(std::span<Real> x);                             // x becomes y = value(x)
+  void (*backward)(std::span<const Real> y, std::span<Real> dy);  // dy *= slope; every slope here is a function of y
+};
+
+struct Activation {
+  std::string_view name;
+  ActivationOn<float> in_float;
+  ActivationOn<double> in_double;
+  double lower, upper;  // of the values; may be infinite
+  std::string_view meaning;
+
+  bool bounded() const;  // above, below or both: inputs far out on that side cannot be told apart
+  template <class Real>
+  const ActivationOn<Real>& on() const {
+    if constexpr (std::is_same_v<Real, float>) return in_float;
+    else return in_double;
+  }
+};
+
+std::span<const Activation> activations();
+const Activation& activation_named(std::string_view name);
+
+}  // namespace kelvin

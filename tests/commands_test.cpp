@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands, from the command line.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/program.h"
+
+namespace kelvin {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string source = KELVIN_SOURCE_DIR;
+
+json row_of(const json& table, const std::string& quantity) {
+  for (const json& row : table)
+    if (row.at("quantity") == quantity) return row;
+  ADD_FAILURE() << "no row " << quantity;
+  return {};
+}
+
+struct Case {
+  const char *scheme, *step;
+  double square;
+};
+// U = q^2 at temperature 1, friction 10; the exact values of the schemes' stationary laws.
+const Case cases[] = {{"BAOAB", "0.5", 0.5}, {"BABO", "0.5", 0.571429}, {"BAO", "0.5", 0.334832}, {"BAO", "0.1", 0.344488}, {"S", "0.1", 0.555556}};
+
+TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
+  const Desk desk;
+  for (const auto& [scheme, step, square] : cases) {
+    const auto ran = desk.kelvin("sample " + source + "/examples/oscillator.toml -q --force -o run --set steps=1000000 --set every=5 --set walkers=2" +
+                                 " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
+    ASSERT_EQ(ran.code, 0) << ran.error;
+    const json table = json::parse(desk.kelvin("summary run --json").out);
+    const json q = row_of(table, "q[0]");
+    const double error = q.at("its_error");
+    EXPECT_LT(std::abs(q.at("mean_square").get<double>() - square), 4 * error) << scheme << " " << step;
+    EXPECT_LT(error, 0.01) << "too short a run to mean anything";
+    if (std::string(scheme) == "BAOAB") {
+      const json on_step = row_of(table, "kinetic_energy of all"), half_step = row_of(table, "kinetic_temperature of all");
+      EXPECT_LT(std::abs(on_step.at("mean").get<double>() - 0.4375), 4 * on_step.at("error").get<double>());
+      EXPECT_LT(std::abs(half_step.at("mean").get<double>() / 2 - 0.5), 4 * half_step.at("error").get<double>() / 2);
+      EXPECT_GT(std::abs(on_step.at("mean").get<double>() - 0.5), 20 * on_step.at("error").get<double>()) << "negative control";
+    }
+  }
+}
+
+std::string draws(const Desk& desk, const std::string& run, const std::string& array) {
+  std::string bytes;
+  for (int walker = 0; walker < 3; ++walker) bytes += desk.read(run + "/samples.zarr/posterior/" + array + "/" + std::to_string(walker) + ".0.0.0");
+  return bytes;
+}
+
+TEST(Commands, OneSeedGivesTheSameBytesOnOneAndTwoThreads) {
+  const Desk desk;
+  const std::string run = "sample " + source + "/examples/spiral.toml -q --set steps=300 --set warmup=100 --set walkers=3 ";
+  ASSERT_EQ(desk.kelvin(run + "--threads 1 -o one").code, 0);
+  ASSERT_EQ(desk.kelvin(run + "--threads 2 -o two").code, 0);
+  ASSERT_EQ(desk.kelvin(run + "--threads 2 -o other --seed 2").code, 0);
+  const std::string one = draws(desk, "one", "layer1.weight");
+  EXPECT_EQ(one.size(), 3u * 300 * 100 * sizeof(float));
+  EXPECT_TRUE(one == draws(desk, "two", "layer1.weight"));
+  EXPECT_FALSE(one == draws(desk, "other", "layer1.weight"));
+}
+
+TEST(Commands, TrainingIsSamplingAtTemperatureZero) {
+  const Desk desk;
+  const std::string file = source + "/examples/spiral.toml --set steps=200 --set warmup=0 --set walkers=1 --set every=200 -q ";
+  ASSERT_EQ(desk.kelvin("train " + file + "-o trained").code, 0);
+  ASSERT_EQ(desk.kelvin("sample " + file + "-o sampled --set part.all.temperature=0").code, 0);
+  const auto weights = [&](const std::string& run) { return desk.read(run + "/samples.zarr/posterior/layer1.weight/0.0.0.0"); };
+  EXPECT_TRUE(weights("trained") == weights("sampled"));
+}
+
+TEST(Commands, ARunRecordsWhatItWas) {
+  const Desk desk;
+  ASSERT_EQ(desk.kelvin("sample " + source + "/examples/spiral.toml -q -o run --set steps=100 --set warmup=0 --seed 5").code, 0);
+  const json record = json::parse(desk.read("run/run.json"));
+  EXPECT_EQ(record.at("settings").at("seed"), 5);
+  EXPECT_EQ(record.at("settings").at("part").at("all").at("temperature"), "posterior");
+  EXPECT_NEAR(record.at("part").at("all").at("temperature").get<double>(), 1.0 / 500, 1e-15);
+  EXPECT_NEAR(record.at("part").at("all").at("posterior_temperature").get<double>(), 1, 1e-12);
+  std::stringstream log(desk.read("run/log.jsonl"));
+  int lines = 0;
+  for (std::string line; std::getline(log, line); ++lines) EXPECT_NO_THROW(json::parse(line).at("train").at("loss"));
+  EXPECT_EQ(lines, 20);
+  EXPECT_EQ(desk.read("run/run.toml"), [] {
+    std::stringstream text;
+    text << std::ifstream(source + "/examples/spiral.toml").rdbuf();
+    return text.str();
+  }());
+}
+
+TEST(Commands, EvaluateAgreesWithItsOwnFiniteDifferences) {
+  const Desk desk;
+  desk.write("toy.toml", "steps = 10\nevery = 10\nmodel = { toy = \"double_well\" }\npart.all = { temperature = 0.5, step = 0.1 }\n");
+  ASSERT_EQ(desk.kelvin("sample toy.toml -q -o run").code, 0);
+  const json at = json::parse(desk.kelvin("evaluate toy.toml --at run --gradient --hessian --json").out);
+  const double x = [&] {
+    double q;
+    std::memcpy(&q, desk.read("run/samples.zarr/posterior/q/0.0.0").data(), sizeof q);
+    return q;
+  }();
+  const double U = 3 * std::pow(x * x - 1, 2) + x / 4, slope = 12 * x * (x * x - 1) + 0.25, bend = 36 * x * x - 12;
+  EXPECT_NEAR(at.at("potential").get<double>(), U, 1e-12);
+  EXPECT_NEAR(at.at("gradient").at("q").at(0).get<double>(), slope, 1e-12);
+  EXPECT_NEAR(at.at("gradient_norm").get<double>(), std::abs(slope), 1e-12);
+  EXPECT_NEAR(at.at("virial").get<double>(), x * slope / 2, 1e-12);
+  EXPECT_NEAR(at.at("hessian_eigenvalues").at(0).get<double>(), bend, 1e-5 * std::abs(bend));
+}
+
+TEST(Commands, EvaluateScoresAnySplit) {
+  const Desk desk;
+  ASSERT_EQ(desk.kelvin("train " + source + "/examples/spiral.toml -q -o run --set steps=3000 --set walkers=1").code, 0);
+  const json record = json::parse(desk.read("run/run.json"));
+  for (const std::string split : {"train", "test"}) {
+    const auto got = desk.kelvin("evaluate " + source + "/examples/spiral.toml --at run --json --split " + split);
+    ASSERT_EQ(got.code, 0) << got.error;
+    EXPECT_NEAR(json::parse(got.out).at("loss").get<double>(), record.at("final").at(split).at("loss").get<double>(), 1e-6);
+    EXPECT_EQ(json::parse(got.out).at("accuracy"), record.at("final").at(split).at("accuracy"));
+  }
+}
+
+TEST(Commands, ARunStartsFromAnother) {
+  const Desk desk;
+  const std::string file = source + "/examples/spiral.toml -q --set walkers=1 --set warmup=0 ";
+  ASSERT_EQ(desk.kelvin("train " + file + "--set steps=50 -o first").code, 0);
+  ASSERT_EQ(desk.kelvin("train " + file + "--set steps=1 --set part.all.step=1e-30 -o second --set 'part.all.start={ name = \"file\", path = \"first\" }'").code, 0);
+  EXPECT_TRUE(desk.read("first/samples.zarr/posterior/layer2.weight/0.0.0.0") == desk.read("second/samples.zarr/posterior/layer2.weight/0.0.0.0"));
+}
+
+TEST(Commands, CheckTellsARightSchemeFromAWrongOne) {
+  const Desk desk;
+  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --steps 50000").out, HasSubstr("exactly the right position variances"));
+  EXPECT_THAT(desk.kelvin("check --scheme OBABO --step 0.5 --steps 50000").out, HasSubstr("7.57 % too large"));
+  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --batch 5% --steps 50000").out, HasSubstr("noise of the minibatches"));
+  EXPECT_THAT(desk.kelvin("check --scheme hmc --step 3 --steps 20000").out, HasSubstr("agrees with the exact posterior"));
+}
+
+TEST(Commands, EveryListAndEveryHelpIsThere) {
+  const Desk desk;
+  for (const char* what : {"letters", "schemes", "losses", "activations", "priors", "generators", "schedules", "toys", "initialisers", "orders"}) {
+    EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
+    EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
+  }
+  for (const char* command : {"train", "sample", "evaluate", "summary", "list", "check", "new", "page"}) {
+    const Outcome help = desk.kelvin(std::string(command) + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_THAT(help.out, HasSubstr("Example:  kelvin " + std::string(command)));
+  }
+}
+
+TEST(Commands, NewRunFilesRun) {
+  const Desk desk;
+  desk.write("houses.csv", [] {
+    std::string text = "size,age,price\n";
+    for (int i = 0; i < 60; ++i) text += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," + std::to_string(0.3 * (i % 7) - 0.1 * (i % 5)) + "\n";
+    return text;
+  }());
+  desk.write("labels.csv", "a,b,kind\n1,2,cat\n2,1,dog\n3,4,cat\n5,6,cow\n1,1,dog\n2,2,cow\n0,1,cat\n3,3,dog\n4,4,cow\n6,5,cat\n");
+  ASSERT_EQ(desk.kelvin("new spiral -o spiral.toml").code, 0);
+  ASSERT_EQ(desk.kelvin("new csv houses.csv -o houses.toml").code, 0);
+  ASSERT_EQ(desk.kelvin("new csv labels.csv -o labels.toml").code, 0);
+  EXPECT_THAT(desk.read("labels.toml"), HasSubstr("softmax_cross_entropy"));
+  EXPECT_THAT(desk.read("houses.toml"), HasSubstr("\"gaussian\""));
+  for (const std::string name : {"spiral", "houses", "labels"}) {
+    const Outcome ran = desk.kelvin("sample " + name + ".toml -q --set steps=20 --set warmup=0");
+    EXPECT_EQ(ran.code, 0) << ran.error;
+  }
+}
+
+TEST(Commands, PagesOfTheDocumentationAreUpToDate) {
+  const Desk desk;
+  for (const std::string page : {"letters", "settings"}) {
+    std::stringstream stored;
+    stored << std::ifstream(source + "/docs/" + page + ".md").rdbuf();
+    EXPECT_EQ(stored.str(), desk.kelvin("page " + page).out) << "run ./run docs";
+  }
+}
+
+TEST(Commands, NumbersAreShownInTheUnitsTheyCameIn) {
+  const Desk desk;
+  std::string text = "x,y\n";
+  for (int i = 0; i < 50; ++i) text += std::to_string(i) + "," + std::to_string(1000 + 20 * i + (i % 2 ? 3 : -3)) + "\n";
+  desk.write("line.csv", text);
+  desk.write("run.toml", "steps = 3000\ndata = { file = \"line.csv\", standardise = \"both\" }\nmodel = { layers = [1, 1], loss = \"mean_squared\" }\n"
+                         "part.all = { scheme = \"S\", step = 0.1 }\n");
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
+  const json end = json::parse(desk.read("run/run.json")).at("final").at("train");
+  // least squares leaves the +-3, less the little that a slope can follow
+  EXPECT_NEAR(end.at("rmse").get<double>(), 3, 0.01);
+  EXPECT_NEAR(end.at("loss").get<double>(), 9, 0.06);
+}
+
+}  // namespace
+}  // namespace kelvin

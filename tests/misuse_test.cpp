@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes a user makes: one clear sentence, exit code 1 or 2, nothing left behind.
+#include "tests/program.h"
+
+namespace kelvin {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string good = R"(steps = 10
+data = { file = "data.csv" }
+model = { layers = [2, 3, 1], loss = "binary_cross_entropy", prior = 1.0 }
+[part.all]
+scheme = "BAOAB"
+step = 0.1
+)";
+const std::string rows = "a,b,label\n1,2,0\n2,1,1\n0.5,0.1,0\n3,4,1\n";
+
+struct Mistake {
+  const char* name;
+  std::string data, file, arguments, sentence;
+};
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = good;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+const Mistake mistakes[] = {
+    {"missing run file", rows, good, "sample nowhere.toml", "cannot read the run file \"nowhere.toml\""},
+    {"missing data file", rows, with("data.csv", "lost.csv"), "", "\"lost.csv\""},
+    {"ragged row", rows + "1,2\n", good, "", "line 6"},
+    {"text in a numeric column", rows + "1,two,0\n", good, "", "\"two\""},
+    {"nan", rows + "nan,2,0\n", good, "", "line 6"},
+    {"empty data", "", good, "", "data.csv"},
+    {"header only", "a,b,label\n", good, "", "data.csv"},
+    {"label out of range", rows + "1,2,2\n", good, "", "classes"},
+    {"wrong input size", rows, with("[2, 3, 1]", "[3, 3, 1]"), "", "inputs"},
+    {"wrong output size", rows, with("[2, 3, 1]", "[2, 3, 4]"), "", "output"},
+    {"unknown key", rows, with("step = 0.1", "stpe = 0.1"), "", "run.toml line 6: no setting \"part.all.stpe\""},
+    {"unknown key, the nearest", rows, with("step = 0.1", "stpe = 0.1"), "", "did you mean \"step\"?"},
+    {"unknown key in --set", rows, good, "--set part.all.frction=2", "--set part.all.frction=2: no setting \"part.all.frction\""},
+    {"wrong type", rows, with("steps = 10", "steps = \"many\""), "", "run.toml line 1: steps must be a whole number, not a text"},
+    {"negative step", rows, with("step = 0.1", "step = -0.1"), "", "part.all.step must be greater than 0, not -0.1"},
+    {"infinite step", rows, with("step = 0.1", "step = inf"), "", "part.all.step must be"},
+    {"negative temperature", rows, good, "--set part.all.temperature=-1", "part.all.temperature must be at least 0"},
+    {"unknown letter", rows, with("BAOAB", "BAXAB"), "", "no letter 'X' in scheme \"BAXAB\""},
+    {"unbalanced braces", rows, with("BAOAB", "R{BAB"), "", "'{' without '}'"},
+    {"braces with minibatches", rows, with("BAOAB", "R{BAB}"), "--set batch.size=2", "braces, which need every row"},
+    {"parts that do not meet equally often", rows, with("[part.all]\nscheme = \"BAOAB\"", "[part.out]\nblocks = [\"layer2.*\"]\nscheme = \"ABOA\"\n[part.hidden]\nblocks = [\"layer1.*\"]"), "", "has 1 joint letters"},
+    {"overlapping parts", rows, good + "[part.biases]\nblocks = [\"*.bias\"]\n", "", "is in part \"all\" and in part \"biases\""},
+    {"a block in no part", rows, with("[part.all]", "[part.hidden]\nblocks = [\"layer1.*\"]"), "", "is in no part"},
+    {"a part without blocks", rows, good + "[part.third]\nblocks = [\"layer3.*\"]\n", "", "matches no block"},
+    {"unwritable output", rows, good, "-o /proc/nowhere/run", "cannot make the directory"},
+    {"output is a file", rows, good, "-o data.csv", "is a file"},
+    {"unknown loss", rows, with("binary_cross_entropy", "binary_crossentropy"), "", "did you mean \"binary_cross_entropy\"?"},
+    {"unknown precision", rows, "precision = \"half\"\n" + good, "", "precision must be \"float\" or \"double\""},
+    {"unknown prior", rows, with("prior = 1.0", "prior = \"gauss\""), "", "no prior \"gauss\""},
+    {"broken toml", rows, good + "[part\n", "", "run.toml line 7"},
+    {"batch of zero", rows, good, "--set batch.size=0", "batch.size"},
+    {"frozen beyond its block", rows, good, "--set 'model.freeze=[\"layer1.bias[7]\"]'", "3 x 1"},
+    {"no model", rows, "data = \"data.csv\"\n", "", "the model is not given"},
+    {"toy and data", rows, with("[2, 3, 1]", "[2, 3, 1], toy = \"gaussian\""), "", "exclude each other"},
+    {"logits need a linear output", rows, with("prior", "output = \"tanh\", prior"), "", "linear"},
+};
+
+TEST(Misuse, EveryMistakeGetsOneClearSentence) {
+  for (const Mistake& m : mistakes) {
+    const Desk desk;
+    desk.write("data.csv", m.data);
+    desk.write("run.toml", m.file);
+    const bool whole_command = m.arguments.starts_with("sample");
+    const Outcome got = desk.kelvin(whole_command ? m.arguments : "sample run.toml " + m.arguments);
+    EXPECT_TRUE(got.code == 1 || got.code == 2) << m.name << ": exit code " << got.code;
+    EXPECT_THAT(got.error, HasSubstr(m.sentence)) << m.name;
+    EXPECT_EQ(std::count(got.error.begin(), got.error.end(), '\n'), 1) << m.name << ": " << got.error;
+    EXPECT_EQ(got.out, "") << m.name;
+    EXPECT_FALSE(std::filesystem::exists(desk.path("runs"))) << m.name << " left a run behind";
+  }
+}
+
+TEST(Misuse, UnknownCommandsAndFlagsExitWithTwo) {
+  const Desk desk;
+  for (const char* arguments : {"", "smaple run.toml", "sample", "sample run.toml --stpes 3", "sample run.toml --threads 0"})
+    EXPECT_EQ(desk.kelvin(arguments).code, 2) << arguments;
+}
+
+TEST(Misuse, AnExistingRunIsKept) {
+  const Desk desk;
+  desk.write("data.csv", rows);
+  desk.write("run.toml", good);
+  ASSERT_EQ(desk.kelvin("sample run.toml -o run").code, 0);
+  const std::string before = desk.read("run/run.json");
+  const Outcome again = desk.kelvin("sample run.toml -o run");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.error, HasSubstr("exists already"));
+  EXPECT_EQ(desk.read("run/run.json"), before);
+  EXPECT_EQ(desk.kelvin("sample run.toml -o run --force --set part.all.step=-1").code, 1) << "a mistake with --force";
+  EXPECT_EQ(desk.read("run/run.json"), before) << "must not cost the earlier run";
+  EXPECT_EQ(desk.kelvin("sample run.toml -o run --force").code, 0);
+  std::filesystem::create_directory(desk.path("precious"));
+  desk.write("precious/thesis.tex", "all of it");
+  EXPECT_EQ(desk.kelvin("sample run.toml -o precious --force").code, 1);
+  EXPECT_EQ(desk.read("precious/thesis.tex"), "all of it");
+}
+
+TEST(Misuse, ABlowUpStopsWithAdviceAndKeepsWhatWasDrawn) {
+  const Desk desk;
+  desk.write("run.toml", "steps = 100000\nevery = 1\nlog_every = 10\nmodel = { toy = \"gaussian\" }\npart.all = { step = 2.2, temperature = 1 }\n");
+  const Outcome got = desk.kelvin("sample run.toml -q -o run");
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.error, HasSubstr("try a smaller step"));
+  EXPECT_EQ(desk.kelvin("summary run").code, 0);
+  EXPECT_GT(desk.read("run/samples.zarr/posterior/q/0.0.0").size(), 100u);
+}
+
+TEST(Misuse, ImproperPosteriorsAreRemarkedOn) {
+  const Desk desk;
+  desk.write("data.csv", rows);
+  desk.write("run.toml", with(", prior = 1.0", ""));
+  EXPECT_THAT(desk.kelvin("sample run.toml").error, HasSubstr("normalis"));
+  EXPECT_THAT(desk.kelvin("train run.toml -o trained").error, testing::Not(HasSubstr("normalis")));
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -18,7 +18,7 @@ double batch_error(const std::vector<std::vector<double>>& walkers, double mean,
   std::size_t batches = 0, total = 0;
   for (const auto& x : walkers) {
     total += x.size();
-    const std::size_t count = std::size_t(std::sqrt(double(x.size())));
+    const std::size_t count = std::min(x.size(), std::size_t(2 * std::cbrt(double(x.size()))));
     if (count == 0) continue;
     const std::size_t each = x.size() / count;
     for (std::size_t b = 0; b < count; ++b, ++batches) {

@@ -6,8 +6,8 @@
 
 namespace kelvin {
 
-// Moments of one quantity over walkers x draws. Standard errors by batch means (about sqrt(draws) batches per walker, every
-// walker's batches pooled), nan with fewer than 100 draws in all.
+// Moments of one quantity over walkers x draws. Standard errors by batch means (2 cbrt(draws) batches per walker, so that a
+// batch grows faster than their number; all walkers' batches pooled), nan with fewer than 100 draws in all.
 struct QuantitySummary {
   double mean, deviation, mean_error;
   double square, square_error;  // <x^2>

@@ -12,6 +12,7 @@ namespace kelvin::cli {
 
 void add_train(CLI::App&);
 void add_sample(CLI::App&);
+void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
 void add_summary(CLI::App&);
 void add_list(CLI::App&);

@@ -35,7 +35,7 @@ int main(int count, char** words) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const auto add : {cli::add_new, cli::add_train, cli::add_sample, cli::add_summary, cli::add_evaluate, cli::add_check,
+  for (const auto add : {cli::add_new, cli::add_data, cli::add_train, cli::add_sample, cli::add_summary, cli::add_evaluate, cli::add_check,
                          cli::add_list, cli::add_page})
     add(app);
   try {

@@ -145,7 +145,7 @@ TEST(Commands, EveryListAndEveryHelpIsThere) {
     EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
     EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
   }
-  for (const char* command : {"train", "sample", "evaluate", "summary", "list", "check", "new", "page"}) {
+  for (const char* command : {"train", "sample", "evaluate", "summary", "list", "check", "new", "page", "data"}) {
     const Outcome help = desk.kelvin(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Example:  kelvin " + std::string(command)));
@@ -169,6 +169,14 @@ TEST(Commands, NewRunFilesRun) {
     const Outcome ran = desk.kelvin("sample " + name + ".toml -q --set steps=20 --set warmup=0");
     EXPECT_EQ(ran.code, 0) << ran.error;
   }
+}
+
+TEST(Commands, DataAreShownInTheUnitsTheyCameIn) {
+  const Desk desk;
+  desk.write("data.csv", "x,y\n1,10\n2,30\n3,20\n");
+  desk.write("run.toml", "data = { file = \"data.csv\", standardise = \"both\" }\nmodel = { layers = [1, 1] }\n");
+  EXPECT_EQ(desk.kelvin("data run.toml --rows train").out, "x,y\n1,10\n2,30\n3,20\n");
+  EXPECT_EQ(json::parse(desk.kelvin("data run.toml --json").out).at(1).at("mean"), 20);
 }
 
 TEST(Commands, PagesOfTheDocumentationAreUpToDate) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kelvin check`: a conjugate problem, Bayesian linear regression, with the user's scheme, step and temperature. Its posterior
-// is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
+// `kelvin check`: a conjugate problem, Bayesian linear regression, with the user's scheme, step and temperature. Its
+// posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
 #include <Eigen/Eigenvalues>
 
 #include "cli/command.h"
@@ -23,12 +23,15 @@ struct Options {
 };
 
 RunSettings conjugate_problem(const Options& o, const PartSettings& part) {
-  Value file = parse_toml(fmt::format(R"(
+  Value file = parse_toml(
+      fmt::format(R"(
 seed = {}
 precision = "double"
 data = {{ generator = {{ name = "linear", rows = {}, dimension = {}, noise = {} }} }}
 model = {{ layers = [{}, 1], loss = "gaussian", scale = {}, prior = {{ name = "gaussian", scale = 10.0 }} }}
-)", o.seed, rows, dimension, 1 / std::sqrt(o.curvature), dimension, 1 / std::sqrt(o.curvature)), "check");
+)",
+                  o.seed, rows, dimension, 1 / std::sqrt(o.curvature), dimension, 1 / std::sqrt(o.curvature)),
+      "check");
   RunSettings settings = read_run_settings(file);
   settings.steps = o.steps;
   settings.batch.size.text = o.batch;
@@ -37,7 +40,8 @@ model = {{ layers = [{}, 1], loss = "gaussian", scale = {}, prior = {{ name = "g
   return settings;
 }
 
-// The closed form, from the data and not from the potential: U(w) = mean((y - x.w - b)^2)/2 s^2 + |w, b|^2/(2 S^2 N) + const.
+// The closed form, from the data and not from the potential: U(w) = mean((y - x.w - b)^2)/2 s^2 + |w, b|^2/(2 S^2 N) +
+// const.
 struct Posterior {
   Eigen::MatrixXd curvature;  // of U
   Eigen::VectorXd mean;
@@ -83,11 +87,15 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
   squares.resize(std::size_t(n));
   std::vector<double> kinetic;
   const std::uint64_t steps = std::uint64_t(o.steps);
-  run<double>(walkers, {steps / 10, steps, 1, steps, 1}, [&](const Draw<double>& draw) {
-    const Eigen::VectorXd x = V.transpose() * (Eigen::Map<const Eigen::VectorXd>(draw.q.data(), n) - exact_law.mean);
-    for (Eigen::Index k = 0; k < n; ++k) squares[std::size_t(k)].push_back(x(k) * x(k));
-    kinetic.push_back(draw.reading.parts[0].kinetic_temperature);
-  }, [](std::uint64_t) {});
+  run<double>(
+      walkers, {steps / 10, steps, 1, steps, 1},
+      [&](const Draw<double>& draw) {
+        const Eigen::VectorXd x =
+            V.transpose() * (Eigen::Map<const Eigen::VectorXd>(draw.q.data(), n) - exact_law.mean);
+        for (Eigen::Index k = 0; k < n; ++k) squares[std::size_t(k)].push_back(x(k) * x(k));
+        kinetic.push_back(draw.reading.parts[0].kinetic_temperature);
+      },
+      [](std::uint64_t) {});
 
   Table table;
   double worst_law = 0, worst_run = 0;
@@ -106,15 +114,26 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
     if (std::abs(ratio - 1) / error > std::abs(worst_run)) worst_run = (ratio - 1) / error;
     table.row(std::move(row));
   }
-  const auto percent = [](double x) { return fmt::format("{:.3g} % too {}", 100 * std::abs(x), x > 0 ? "large" : "small"); };
+  const auto percent = [](double x) {
+    return fmt::format("{:.3g} % too {}", 100 * std::abs(x), x > 0 ? "large" : "small");
+  };
   if (affine && std::abs(worst_law) < 1e-9)
-    words.push_back(fmt::format("{} with step {:.4g} has exactly the right position variances on this problem.", text, h));
+    words.push_back(
+        fmt::format("{} with step {:.4g} has exactly the right position variances on this problem.", text, h));
   else if (affine)
-    words.push_back(fmt::format("{} with step {:.4g} settles at a position variance up to {}; the error shrinks with the step.", text, h, percent(worst_law)));
-  words.push_back(std::abs(worst_run) < 4
-                      ? fmt::format("A run of {} steps agrees with the exact posterior within its errors (at most {:.2g} standard errors off).", o.steps, std::abs(worst_run))
-                      : fmt::format("A run of {} steps is off by {:.3g} standard errors: the difference is real{}.", o.steps, std::abs(worst_run),
-                                    o.batch == "full" ? "; use a smaller step or BAOAB" : "; the noise of the minibatches heats it: use larger ones or a smaller step"));
+    words.push_back(
+        fmt::format("{} with step {:.4g} settles at a position variance up to {}; the error shrinks with the step.",
+                    text, h, percent(worst_law)));
+  words.push_back(
+      std::abs(worst_run) < 4
+          ? fmt::format("A run of {} steps agrees with the exact posterior within its errors (at most {:.2g} standard "
+                        "errors off).",
+                        o.steps, std::abs(worst_run))
+          : fmt::format("A run of {} steps is off by {:.3g} standard errors: the difference is real{}.", o.steps,
+                        std::abs(worst_run),
+                        o.batch == "full"
+                            ? "; use a smaller step or BAOAB"
+                            : "; the noise of the minibatches heats it: use larger ones or a smaller step"));
   if (problem.recipe.parts[0].scheme.kinetic_exact) {
     const QuantitySummary t = summarise({kinetic});
     words.push_back(fmt::format("Kinetic temperature / T = {:.4f} +- {:.4f}.", t.mean / T, t.mean_error / T));
@@ -126,14 +145,18 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
 
 void add_check(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("check", "try a scheme, step and temperature on a problem with a known posterior");
+  auto& command =
+      *app.add_subcommand("check", "try a scheme, step and temperature on a problem with a known posterior");
   command.add_option("file", o->file, "take scheme, step, friction and temperature from the parts of this run file");
   command.add_option("--scheme", o->scheme, "letters or a name");
   command.add_option("--step", o->step, "time of one pass through the scheme");
   command.add_option("--friction", o->friction, "coupling to the bath; inf is allowed");
   command.add_option("--temperature", o->temperature, "a number, or posterior (1/N)");
   command.add_option("--batch", o->batch, "rows per gradient out of 200: full, 20, 10%");
-  command.add_option("--curvature", o->curvature, "curvature of the problem, about; your network's is what `kelvin evaluate --hessian` shows")->check(CLI::PositiveNumber);
+  command
+      .add_option("--curvature", o->curvature,
+                  "curvature of the problem, about; your network's is what `kelvin evaluate --hessian` shows")
+      ->check(CLI::PositiveNumber);
   command.add_option("--steps", o->steps, "length of the run")->check(CLI::Range(1000L, 1000000000L));
   command.add_option("--seed", o->seed, "seed")->check(CLI::NonNegativeNumber);
   command.add_flag("--json", o->json, "print JSON");
@@ -144,7 +167,10 @@ void add_check(CLI::App& app) {
       parts = read_run_settings(read_toml(o->file)).part;
     } else {
       Value value = parse_toml("", "command line");
-      for (const auto& [key, text] : {std::pair{"scheme", o->scheme}, {"step", o->step}, {"friction", o->friction}, {"temperature", o->temperature}})
+      for (const auto& [key, text] : {std::pair{"scheme", o->scheme},
+                                      {"step", o->step},
+                                      {"friction", o->friction},
+                                      {"temperature", o->temperature}})
         override_with(value, std::string(key) + "=" + text);
       read(parts["all"], value, "");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands: each is a function that adds itself to the program. To add one, write cli/<name>.cpp and its row in main.cpp.
+// Commands: each is a function that adds itself to the program. To add one, write cli/<name>.cpp and its row in
+// main.cpp.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

@@ -13,7 +13,8 @@ namespace {
 
 // One line per column, in original units.
 void describe_columns(Table& table, const std::string& split, const Dataset& data) {
-  const auto add = [&](const std::string& name, std::size_t width, std::size_t column, const std::vector<double>& values, const Units& units) {
+  const auto add = [&](const std::string& name, std::size_t width, std::size_t column,
+                       const std::vector<double>& values, const Units& units) {
     double mean = 0, square = 0, low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < data.rows; ++i) {
       const double x = units.original(column, values[i * width + column]);
@@ -21,15 +22,24 @@ void describe_columns(Table& table, const std::string& split, const Dataset& dat
     }
     for (std::size_t i = 0; i < data.rows; ++i)
       square += std::pow(units.original(column, values[i * width + column]) - mean, 2) / double(data.rows);
-    table.row({{"split", split}, {"rows", data.rows}, {"column", name}, {"mean", mean}, {"sd", std::sqrt(square)}, {"least", low}, {"most", high}});
+    table.row({{"split", split},
+               {"rows", data.rows},
+               {"column", name},
+               {"mean", mean},
+               {"sd", std::sqrt(square)},
+               {"least", low},
+               {"most", high}});
   };
-  for (std::size_t c = 0; c < data.input_count(); ++c) add(data.input_names[c], data.input_count(), c, data.inputs, data.input_units);
+  for (std::size_t c = 0; c < data.input_count(); ++c)
+    add(data.input_names[c], data.input_count(), c, data.inputs, data.input_units);
   if (!data.has_classes()) {
-    for (std::size_t c = 0; c < data.target_count(); ++c) add(data.target_names[c], data.target_count(), c, data.targets, data.target_units);
+    for (std::size_t c = 0; c < data.target_count(); ++c)
+      add(data.target_names[c], data.target_count(), c, data.targets, data.target_units);
     return;
   }
   for (std::size_t k = 0; k < data.classes.size(); ++k)
-    table.row({{"split", split}, {"rows", std::count(data.targets.begin(), data.targets.end(), double(k))},
+    table.row({{"split", split},
+               {"rows", std::count(data.targets.begin(), data.targets.end(), double(k))},
                {"column", data.target_names[0] + " = " + data.classes[k]}});
 }
 
@@ -47,7 +57,8 @@ void print_rows(const Dataset& data) {
       cells.push_back(fmt::format("{}", data.input_units.original(c, data.inputs[i * data.input_count() + c])));
     for (std::size_t c = 0; c < data.target_count(); ++c) {
       const double y = data.targets[i * data.target_count() + c];
-      cells.push_back(data.has_classes() ? data.classes[std::size_t(y)] : fmt::format("{}", data.target_units.original(c, y)));
+      cells.push_back(data.has_classes() ? data.classes[std::size_t(y)]
+                                         : fmt::format("{}", data.target_units.original(c, y)));
     }
     line(cells);
   }
@@ -72,8 +83,10 @@ void add_data(CLI::App& app) {
   command.callback([options] {
     const RunSettings settings = read_run_settings(options->file.value());
     if (settings.model.toy.given()) throw Error("the toy \"{}\" has no data", settings.model.toy.name);
-    const Splits splits = load(settings.data, loss_named(settings.model.loss).wants_classes(), std::uint64_t(settings.seed), remark);
-    const std::pair<std::string, const Dataset*> all[] = {{"train", &splits.train}, {"validation", &splits.validation}, {"test", &splits.test}};
+    const Splits splits =
+        load(settings.data, loss_named(settings.model.loss).wants_classes(), std::uint64_t(settings.seed), remark);
+    const std::pair<std::string, const Dataset*> all[] = {
+        {"train", &splits.train}, {"validation", &splits.validation}, {"test", &splits.test}};
     Table table;
     for (const auto& [name, data] : all) {
       if (options->rows == name) return print_rows(*data);

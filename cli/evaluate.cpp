@@ -43,7 +43,8 @@ void execute(const RunSettings& settings, const Options& options) {
     const auto split = splits.find(options.split);
     if (split == splits.end()) throw Error("--split must be train, validation or test, not \"{}\"", options.split);
     network = split->second;
-    if (!network) throw Error("there are no {} rows; give data.{} or data.{}_file", options.split, options.split, options.split);
+    if (!network)
+      throw Error("there are no {} rows; give data.{} or data.{}_file", options.split, options.split, options.split);
     if (network != problem.train.get()) U = network;  // the prior belongs to the training rows
   } else if (options.split != "train") {
     throw Error("a toy has no {} rows; leave --split out", options.split);
@@ -54,7 +55,8 @@ void execute(const RunSettings& settings, const Options& options) {
   double norm = 0, virial = 0;
   for (std::size_t i = 0; i < q.size(); ++i) norm += double(g[i]) * g[i], virial += double(q[i]) * g[i] / 2;
 
-  nlohmann::json out = {{"potential", energy}, {"gradient_norm", std::sqrt(norm)}, {"virial", virial}, {"parameters", q.size()}};
+  nlohmann::json out = {
+      {"potential", energy}, {"gradient_norm", std::sqrt(norm)}, {"virial", virial}, {"parameters", q.size()}};
   if (network) {
     const Score score = network->score(q, {});
     out["split"] = options.split;
@@ -71,7 +73,10 @@ void execute(const RunSettings& settings, const Options& options) {
   if (options.json) return print(out.dump(2) + "\n");
   out.erase("hessian");  // a square of numbers is for programs
   for (const auto& [name, x] : out.items())
-    print(fmt::format("{:<20} {}\n", name, x.is_number_float() ? fmt::format("{:.10g}", x.template get<double>()) : x.is_string() ? x.template get<std::string>() : x.dump()));
+    print(fmt::format("{:<20} {}\n", name,
+                      x.is_number_float() ? fmt::format("{:.10g}", x.template get<double>())
+                      : x.is_string()     ? x.template get<std::string>()
+                                          : x.dump()));
 }
 
 }  // namespace
@@ -80,7 +85,8 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("evaluate", "loss, gradient, virial and accuracy at given parameters");
   options->file.add_to(command);
-  command.add_option("--at", options->at, "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz file with an array per "
+  command.add_option("--at", options->at,
+                     "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz file with an array per "
                      "block (default: the starting point)");
   command.add_option("--split", options->split, "rows to evaluate on: train, validation or test");
   command.add_flag("--gradient", options->gradient, "print the gradient, block by block");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cli/command.h"
+#include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/schedule.h"
@@ -19,18 +20,29 @@ namespace {
 Table letter_table() {
   Table t;
   for (const Letter& l : letters())
-    t.row({{"letter", std::string(1, l.symbol)}, {"meaning", l.meaning}, {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
-           {"parts meet", l.local() ? "no" : "yes"}, {"normals per entry", l.normals}});
+    t.row({{"letter", std::string(1, l.symbol)},
+           {"meaning", l.meaning},
+           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
+           {"parts meet", l.local() ? "no" : "yes"},
+           {"normals per entry", l.normals}});
   return t;
 }
 
 Table scheme_table() {
-  const auto order = [](double x) { return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x); };
-  const auto kinetic = [](Kinetic k) { return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath"; };
+  const auto order = [](double x) {
+    return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x);
+  };
+  const auto kinetic = [](Kinetic k) {
+    return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath";
+  };
   Table t;
   for (const NamedScheme& s : schemes())
-    t.row({{"name", s.name}, {"letters", s.text}, {"order of <q^2>", order(s.order)}, {"<p^2> exact", kinetic(s.kinetic)},
-           {"also called", s.aliases}, {"source", s.source}});
+    t.row({{"name", s.name},
+           {"letters", s.text},
+           {"order of <q^2>", order(s.order)},
+           {"<p^2> exact", kinetic(s.kinetic)},
+           {"also called", s.aliases},
+           {"source", s.source}});
   return t;
 }
 
@@ -41,7 +53,8 @@ Table rows_with_parameters(std::span<const Row> rows) {
   for (const Row& row : rows) {
     std::string takes;
     for (const Parameter& p : row.parameters)
-      takes += (takes.empty() ? "" : "; ") + std::string(p.name) + (p.standard.empty() ? "" : " = " + std::string(p.standard)) + ": " + std::string(p.meaning);
+      takes += (takes.empty() ? "" : "; ") + std::string(p.name) +
+               (p.standard.empty() ? "" : " = " + std::string(p.standard)) + ": " + std::string(p.meaning);
     t.row({{"name", row.name}, {"meaning", row.meaning}, {"takes", takes}});
   }
   return t;
@@ -81,10 +94,13 @@ std::string letters_page() {
   std::string page =
       "# Letters, schemes and the other tables\n\n"
       "Made by `kelvin page letters` from the program's own tables; do not edit.\n\n"
-      "A scheme is a string of letters, applied from left to right. A letter's share of the step is 1/(its occurrences), so\n"
-      "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` lets a part\n"
+      "A scheme is a string of letters, applied from left to right. A letter's share of the step is 1/(its "
+      "occurrences), so\n"
+      "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` "
+      "lets a part\n"
       "wait at a meeting. The step is always the time of the whole string.\n";
-  for (const List& l : lists) page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
+  for (const List& l : lists)
+    page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
   return page;
 }
 
@@ -92,13 +108,15 @@ std::string settings_page() {
   std::string page =
       "# Settings\n\n"
       "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
-      "Settings stand in the run file (TOML) under these names, and on the command line as `--set part.hidden.step=0.1`. Where a\n"
+      "Settings stand in the run file (TOML) under these names, and on the command line as `--set "
+      "part.hidden.step=0.1`. Where a\n"
       "row of a table is asked for, write its name, `prior = \"gaussian\"`, or its name with its numbers,\n"
       "`prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
   std::vector<FieldLine> lines;
   describe(RunSettings(), "", lines);
   Table t;
-  for (const FieldLine& l : lines) t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + l.standard + "`"}, {"meaning", l.meaning}});
+  for (const FieldLine& l : lines)
+    t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + l.standard + "`"}, {"meaning", l.meaning}});
   return page + as_markdown(t);
 }
 
@@ -120,12 +138,14 @@ void add_list(CLI::App& app) {
   command.add_option("what", options->what, names())->required();
   command.add_flag("--json", options->json, "print JSON");
   command.footer("Example:  kelvin list schemes");
-  command.callback([options] { print(row_named(options->what, std::span<const List>(lists), "list").table(), options->json); });
+  command.callback(
+      [options] { print(row_named(options->what, std::span<const List>(lists), "list").table(), options->json); });
 }
 
 void add_page(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  auto& command = *app.add_subcommand("page", "a page of the documentation made from the program's tables: letters or settings");
+  auto& command =
+      *app.add_subcommand("page", "a page of the documentation made from the program's tables: letters or settings");
   command.add_option("what", *what, "letters or settings")->required();
   command.footer("Example:  kelvin page settings > docs/settings.md");
   command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });

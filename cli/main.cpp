@@ -15,7 +15,9 @@ void remark(std::string_view text) { std::fprintf(stderr, "kelvin: %.*s\n", int(
 
 void RunFile::add_to(CLI::App& app) {
   app.add_option("file", path, "run file (TOML)")->required();
-  app.add_option("--set", overrides, "change a setting: part.hidden.step=0.1 (may be repeated)")->take_all()->allow_extra_args(false);
+  app.add_option("--set", overrides, "change a setting: part.hidden.step=0.1 (may be repeated)")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--seed", seed, "change the seed")->check(CLI::NonNegativeNumber);
 }
 
@@ -30,13 +32,15 @@ Value RunFile::value() const {
 
 int main(int count, char** words) {
   using namespace kelvin;
-  CLI::App app("Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
-               "You give it data, a network and a string such as BAOAB for each group of weights.", "kelvin");
+  CLI::App app(
+      "Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
+      "You give it data, a network and a string such as BAOAB for each group of weights.",
+      "kelvin");
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const auto add : {cli::add_new, cli::add_data, cli::add_train, cli::add_sample, cli::add_summary, cli::add_evaluate, cli::add_check,
-                         cli::add_list, cli::add_page})
+  for (const auto add : {cli::add_new, cli::add_data, cli::add_train, cli::add_sample, cli::add_summary,
+                         cli::add_evaluate, cli::add_check, cli::add_list, cli::add_page})
     add(app);
   try {
     app.parse(count, words);

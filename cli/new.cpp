@@ -20,7 +20,8 @@ struct Sketch {
 };
 
 std::string run_file(const Sketch& s) {
-  return fmt::format(R"(# A run file of kelvin: `kelvin train` minimises the loss, `kelvin sample` draws from the posterior.
+  return fmt::format(
+      R"(# A run file of kelvin: `kelvin train` minimises the loss, `kelvin sample` draws from the posterior.
 # All settings: docs/settings.md. What can stand for each name: `kelvin list losses`, `kelvin list schemes`, ...
 
 seed = 1
@@ -47,13 +48,17 @@ step = {step}
 friction = 1.0
 # temperature = "posterior"   # 0 trains, "posterior" (1/N) samples: the default of the two commands
 )",
-                     fmt::arg("steps", s.steps), fmt::arg("warmup", s.steps / 4), fmt::arg("data", s.data), fmt::arg("layers", s.layers),
-                     fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step));
+      fmt::arg("steps", s.steps), fmt::arg("warmup", s.steps / 4), fmt::arg("data", s.data),
+      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step));
 }
 
 Sketch spiral(const std::string&) {
-  return {"generator = { name = \"spiral\", rows = 500, test = 500, b = 1.0 }   # two arms of b turns\n", "[2, 50, 1]",
-          "binary_cross_entropy", "50", 0.1, 20000};
+  return {"generator = { name = \"spiral\", rows = 500, test = 500, b = 1.0 }   # two arms of b turns\n",
+          "[2, 50, 1]",
+          "binary_cross_entropy",
+          "50",
+          0.1,
+          20000};
 }
 
 Sketch csv(const std::string& file) {
@@ -62,15 +67,24 @@ Sketch csv(const std::string& file) {
   const Dataset rows = load(settings, false, 0, remark).train;
   const std::set<double> values(rows.targets.begin(), rows.targets.end());
   const bool whole = std::all_of(values.begin(), values.end(), [](double y) { return y == std::floor(y); });
-  const std::size_t classes = rows.has_classes() ? rows.classes.size() : whole && values.size() <= 10 ? values.size() : 0;
+  const std::size_t classes = rows.has_classes()             ? rows.classes.size()
+                              : whole && values.size() <= 10 ? values.size()
+                                                             : 0;
   const std::string data = fmt::format(
-      "file = \"{}\"   # {} rows; targets: {} ({})\ntest = 0.2                # share of the rows kept for testing\nstandardise = \"{}\"\n", file,
-      rows.rows, rows.target_names.front(), classes ? fmt::format("{} classes", classes) : "numbers", classes ? "inputs" : "both");
+      "file = \"{}\"   # {} rows; targets: {} ({})\ntest = 0.2                # share of the rows kept for "
+      "testing\nstandardise = \"{}\"\n",
+      file, rows.rows, rows.target_names.front(), classes ? fmt::format("{} classes", classes) : "numbers",
+      classes ? "inputs" : "both");
   const bool binary = classes == 2;
   const std::string outputs = std::to_string(classes > 2 ? classes : 1);
-  return {data, fmt::format("[{}, 50, {}]", rows.input_count(), outputs),
-          binary ? "binary_cross_entropy" : classes ? "softmax_cross_entropy" : "gaussian",
-          rows.rows > 500 ? "100" : "\"full\"", 0.03, 20000};
+  return {data,
+          fmt::format("[{}, 50, {}]", rows.input_count(), outputs),
+          binary    ? "binary_cross_entropy"
+          : classes ? "softmax_cross_entropy"
+                    : "gaussian",
+          rows.rows > 500 ? "100" : "\"full\"",
+          0.03,
+          20000};
 }
 
 Sketch mnist(const std::string& directory) {
@@ -78,7 +92,11 @@ Sketch mnist(const std::string& directory) {
   settings.file = directory;
   const Dataset rows = load(settings, true, 0, remark).train;
   return {fmt::format("file = \"{}\"   # {} images and their labels\n", directory, rows.rows),
-          fmt::format("[{}, 100, {}]", rows.input_count(), rows.classes.size()), "softmax_cross_entropy", "100", 0.05, 20000};
+          fmt::format("[{}, 100, {}]", rows.input_count(), rows.classes.size()),
+          "softmax_cross_entropy",
+          "100",
+          0.05,
+          20000};
 }
 
 struct Kind {
@@ -108,7 +126,8 @@ void add_new(CLI::App& app) {
   command.callback([options] {
     const Kind& kind = row_named(options->kind, std::span<const Kind>(kinds), "kind of run file");
     if (kind.takes.empty() != options->source.empty())
-      throw Error("kelvin new {} takes {}", kind.name, kind.takes.empty() ? "no data: it is made by formula" : kind.takes);
+      throw Error("kelvin new {} takes {}", kind.name,
+                  kind.takes.empty() ? "no data: it is made by formula" : kind.takes);
     const std::string text = run_file(kind.sketch(options->source));
     if (options->out.empty()) return print(text);
     if (std::filesystem::exists(options->out) && !options->force)

@@ -12,11 +12,14 @@ namespace {
 
 std::string clock(double seconds) {
   const long s = long(seconds + 0.5);
-  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60) : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
 std::string rate_text(double rate) {
-  return rate >= 1e6 ? fmt::format("{:.1f}M", rate / 1e6) : rate >= 1e3 ? fmt::format("{:.1f}k", rate / 1e3) : fmt::format("{:.1f}", rate);
+  return rate >= 1e6   ? fmt::format("{:.1f}M", rate / 1e6)
+         : rate >= 1e3 ? fmt::format("{:.1f}k", rate / 1e3)
+                       : fmt::format("{:.1f}", rate);
 }
 
 }  // namespace
@@ -24,17 +27,21 @@ std::string rate_text(double rate) {
 Progress::Progress(double total, std::string unit, bool quiet)
     : total_(total), unit_(std::move(unit)), quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
 
-double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 void Progress::show(double done, const std::string& note) {
   if (quiet_) return;
   const double share = done / total_, spent = seconds();
   if (!terminal_ && share < 1 && share < shown_ + 0.1) return;  // ten lines are enough in a file
   shown_ = share;
-  const std::string state = fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(done / std::max(spent, 1e-9)), unit_,
-                                        clock(spent / share - spent), note);
+  const std::string state =
+      fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(done / std::max(spent, 1e-9)), unit_,
+                  clock(spent / share - spent), note);
   constexpr int width = 24;
-  const std::string bar = std::string(std::size_t(width * share), '#') + std::string(std::size_t(width) - std::size_t(width * share), '.');
+  const std::string bar =
+      std::string(std::size_t(width * share), '#') + std::string(std::size_t(width) - std::size_t(width * share), '.');
   if (terminal_) fmt::print(stderr, "\r[{}] {}\033[K", bar, state);
   else fmt::print(stderr, "{}\n", state);
   std::fflush(stderr);

@@ -18,7 +18,8 @@ void add_summary(CLI::App& app) {
   command.footer("Example:  kelvin summary runs/spiral --json");
   command.callback([options] {
     const Samples samples = open_samples(options->run);
-    if (samples.draws == 0) throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", options->run);
+    if (samples.draws == 0)
+      throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", options->run);
     const bool few = samples.record.value("parameters", 0) <= 20;
     const Table table = summary(samples, options->parameters || few);
     if (!options->json) print(fmt::format("{} draws of {} walkers\n", samples.draws, samples.walkers));

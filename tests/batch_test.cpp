@@ -13,7 +13,7 @@
 #include <set>
 
 #include "files.h"
-#include "kelvin/core/settings.h"
+#include "kelvin/core/record.h"
 
 namespace {
 std::atomic<long> allocations = 0;

@@ -13,8 +13,13 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Chain, GradientsPerThousandStepsAreCounted) {
-  for (const auto& [scheme, cost] : {std::pair{"BAOAB", 1001u}, {"OBABO", 1001u}, {"ABOBA", 1000u}, {"S", 1000u}, {"BARAB", 1001u},
-                                     {"OBA", 1000u}, {"R{(BAB)5}", 5001u}}) {
+  for (const auto& [scheme, cost] : {std::pair{"BAOAB", 1001u},
+                                     {"OBABO", 1001u},
+                                     {"ABOBA", 1000u},
+                                     {"S", 1000u},
+                                     {"BARAB", 1001u},
+                                     {"OBA", 1000u},
+                                     {"R{(BAB)5}", 5001u}}) {
     Walker<double> w(gaussian({1}), moving(scheme, 0.1));
     for (int n = 0; n < 1000; ++n) w.chain.step();
     EXPECT_EQ(w.chain.evaluations(), cost) << scheme;
@@ -25,7 +30,8 @@ TEST(Chain, ReadingCostsNothingAndChangesNothing) {
   for (const char* scheme : {"BAOAB", "ABOBA", "OBA", "S", "R{BAB}", "UBU"}) {
     Walker<double> read(gaussian({1, 4}), moving(scheme, 0.3)), not_read(gaussian({1, 4}), moving(scheme, 0.3));
     for (int n = 0; n < 100; ++n) read.chain.step_and_read(), not_read.chain.step();
-    EXPECT_EQ(std::vector(read.chain.q().begin(), read.chain.q().end()), std::vector(not_read.chain.q().begin(), not_read.chain.q().end()))
+    EXPECT_EQ(std::vector(read.chain.q().begin(), read.chain.q().end()),
+              std::vector(not_read.chain.q().begin(), not_read.chain.q().end()))
         << scheme;
     EXPECT_LE(read.chain.evaluations(), not_read.chain.evaluations() + 1) << scheme;
   }
@@ -48,7 +54,8 @@ TEST(Chain, MomentaStartAsTheSchemeWouldHaveLeftThem) {
   Noise<double> noise;
   for (const char* scheme : {"BARAB", "BAOAB"}) {
     const auto toy = make_toy<double>(gaussian({2}));
-    Chain<double> chain(toy->clone(), recipe_for(*toy, moving(scheme, 0.4, INFINITY, 0)), Batches({}, 0, 1, 0), noise, 1, 0);
+    Chain<double> chain(toy->clone(), recipe_for(*toy, moving(scheme, 0.4, INFINITY, 0)), Batches({}, 0, 1, 0), noise,
+                        1, 0);
     chain.start(std::vector{1.0});
     double q = 1;
     for (int n = 0; n < 5; ++n) {
@@ -103,7 +110,8 @@ TEST(Chain, APartsTrajectoryIsTheSameAloneOrInCompany) {
   const TwoBlocks U;
   const Recipe both = make_recipe({{"mine", mine}, {"a neighbour", other}}, {}, U.blocks(), {});
   const Recipe alone = make_recipe({{"mine", mine}}, {"second"}, U.blocks(), {});
-  Chain<double> a(U.clone(), both, Batches({}, 0, 5, 2), noise, 5, 2), b(U.clone(), alone, Batches({}, 0, 5, 2), noise, 5, 2);
+  Chain<double> a(U.clone(), both, Batches({}, 0, 5, 2), noise, 5, 2),
+      b(U.clone(), alone, Batches({}, 0, 5, 2), noise, 5, 2);
   const std::vector<double> zero(3700, 0.0);
   a.start(zero), b.start(zero);
   for (int n = 0; n < 20; ++n) a.step(), b.step();
@@ -114,7 +122,8 @@ TEST(Chain, APartsTrajectoryIsTheSameAloneOrInCompany) {
 TEST(Chain, FrozenEntriesStayAndAreNotCounted) {
   Noise<double> noise;
   const TwoBlocks U;
-  const Recipe r = make_recipe({{"all", moving("BAOAB", 0.2)}}, {"first[17]=2.5", "second[0]", "second[699]=-1"}, U.blocks(), {});
+  const Recipe r =
+      make_recipe({{"all", moving("BAOAB", 0.2)}}, {"first[17]=2.5", "second[0]", "second[699]=-1"}, U.blocks(), {});
   Chain<double> chain(U.clone(), r, Batches({}, 0, 5, 2), noise, 5, 2);
   std::vector<double> q(3700, 0.25);
   chain.start(q);
@@ -129,21 +138,24 @@ TEST(Chain, FrozenEntriesStayAndAreNotCounted) {
   EXPECT_EQ(chain.q()[3000], 0.25);
   EXPECT_EQ(chain.q()[3699], -1);
   EXPECT_EQ(chain.p()[17], 0);
-  EXPECT_NEAR(kinetic, 1, 0.02);  // 3697 degrees of freedom: the frozen 2.5^2 would not show, a wrong count of them neither,
+  EXPECT_NEAR(kinetic, 1,
+              0.02);  // 3697 degrees of freedom: the frozen 2.5^2 would not show, a wrong count of them neither,
   EXPECT_NEAR(configurational, 1, 0.02);  // so the count itself is checked in scheme_test; here only that nothing leaks
 }
 
 TEST(Chain, WalkersAreUncorrelatedAndSeedsRepeat) {
   const int steps = 4000;
   std::vector<Walker<double>*> all;
-  Walker<double> a(gaussian({1}), moving("BARAB", 1.0), 9, 0), b(gaussian({1}), moving("BARAB", 1.0), 9, 1), again(gaussian({1}), moving("BARAB", 1.0), 9, 0);
+  Walker<double> a(gaussian({1}), moving("BARAB", 1.0), 9, 0), b(gaussian({1}), moving("BARAB", 1.0), 9, 1),
+      again(gaussian({1}), moving("BARAB", 1.0), 9, 0);
   double dot = 0;
   for (int n = 0; n < steps; ++n) {
     a.chain.step(), b.chain.step(), again.chain.step();
     dot += a.chain.q()[0] * b.chain.q()[0];
     ASSERT_EQ(a.chain.q()[0], again.chain.q()[0]);
   }
-  // BARAB at h = 1, a = 1: q' = q/2 + noise, so the products correlate as (1/2)^2k: variance of the sum (1 + 1/4)/(1 - 1/4) n
+  // BARAB at h = 1, a = 1: q' = q/2 + noise, so the products correlate as (1/2)^2k: variance of the sum (1 + 1/4)/(1 -
+  // 1/4) n
   EXPECT_LT(std::abs(dot), 4 * std::sqrt(steps * 5.0 / 3));
 }
 
@@ -158,8 +170,10 @@ TEST(Chain, ThreadsDoNotChangeTheBytes) {
       walkers.back().start(std::vector<float>{1, 1});
     }
     std::vector<std::vector<float>> kept(5);
-    run<float>(walkers, {10, 200, 3, 17, threads},
-               [&](const Draw<float>& d) { kept[d.walker].insert(kept[d.walker].end(), d.q.begin(), d.q.end()); }, [](std::uint64_t) {});
+    run<float>(
+        walkers, {10, 200, 3, 17, threads},
+        [&](const Draw<float>& d) { kept[d.walker].insert(kept[d.walker].end(), d.q.begin(), d.q.end()); },
+        [](std::uint64_t) {});
     return kept;
   };
   EXPECT_EQ(bytes(1), bytes(2));
@@ -225,7 +239,8 @@ TEST(Metropolis, HmcIsExactOnASkewedTargetWhereItsStringIsNot) {
   const int steps = 60000;
   const auto with = estimate(series(toy, moving("R{(BAB)3}", 4.8), steps, itself));
   const auto without = estimate(series(toy, moving("R(BAB)3", 4.8), steps, itself));
-  EXPECT_LT(std::abs(with.deviation(exact_law.mean[0])), 4) << with.mean << " +- " << with.error << " exact " << exact_law.mean[0];
+  EXPECT_LT(std::abs(with.deviation(exact_law.mean[0])), 4)
+      << with.mean << " +- " << with.error << " exact " << exact_law.mean[0];
   EXPECT_GT(std::abs(without.deviation(exact_law.mean[0])), 8) << "the step is too small to tell the two apart";
 }
 

@@ -25,13 +25,19 @@ struct Case {
   double square;
 };
 // U = q^2 at temperature 1, friction 10; the exact values of the schemes' stationary laws.
-const Case cases[] = {{"BAOAB", "0.5", 0.5}, {"BABO", "0.5", 0.571429}, {"BAO", "0.5", 0.334832}, {"BAO", "0.1", 0.344488}, {"S", "0.1", 0.555556}};
+const Case cases[] = {{"BAOAB", "0.5", 0.5},
+                      {"BABO", "0.5", 0.571429},
+                      {"BAO", "0.5", 0.334832},
+                      {"BAO", "0.1", 0.344488},
+                      {"S", "0.1", 0.555556}};
 
 TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
   const Desk desk;
   for (const auto& [scheme, step, square] : cases) {
-    const auto ran = desk.kelvin("sample " + source + "/examples/oscillator.toml -q --force -o run --set steps=1000000 --set every=5 --set walkers=2" +
-                                 " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
+    const auto ran =
+        desk.kelvin("sample " + source +
+                    "/examples/oscillator.toml -q --force -o run --set steps=1000000 --set every=5 --set walkers=2" +
+                    " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
     ASSERT_EQ(ran.code, 0) << ran.error;
     const json table = json::parse(desk.kelvin("summary run --json").out);
     const json q = row_of(table, "q[0]");
@@ -39,23 +45,27 @@ TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
     EXPECT_LT(std::abs(q.at("mean_square").get<double>() - square), 4 * error) << scheme << " " << step;
     EXPECT_LT(error, 0.01) << "too short a run to mean anything";
     if (std::string(scheme) == "BAOAB") {
-      const json on_step = row_of(table, "kinetic_energy of all"), half_step = row_of(table, "kinetic_temperature of all");
+      const json on_step = row_of(table, "kinetic_energy of all"),
+                 half_step = row_of(table, "kinetic_temperature of all");
       EXPECT_LT(std::abs(on_step.at("mean").get<double>() - 0.4375), 4 * on_step.at("error").get<double>());
       EXPECT_LT(std::abs(half_step.at("mean").get<double>() / 2 - 0.5), 4 * half_step.at("error").get<double>() / 2);
-      EXPECT_GT(std::abs(on_step.at("mean").get<double>() - 0.5), 20 * on_step.at("error").get<double>()) << "negative control";
+      EXPECT_GT(std::abs(on_step.at("mean").get<double>() - 0.5), 20 * on_step.at("error").get<double>())
+          << "negative control";
     }
   }
 }
 
 std::string draws(const Desk& desk, const std::string& run, const std::string& array) {
   std::string bytes;
-  for (int walker = 0; walker < 3; ++walker) bytes += desk.read(run + "/samples.zarr/posterior/" + array + "/" + std::to_string(walker) + ".0.0.0");
+  for (int walker = 0; walker < 3; ++walker)
+    bytes += desk.read(run + "/samples.zarr/posterior/" + array + "/" + std::to_string(walker) + ".0.0.0");
   return bytes;
 }
 
 TEST(Commands, OneSeedGivesTheSameBytesOnOneAndTwoThreads) {
   const Desk desk;
-  const std::string run = "sample " + source + "/examples/spiral.toml -q --set steps=300 --set warmup=100 --set walkers=3 ";
+  const std::string run =
+      "sample " + source + "/examples/spiral.toml -q --set steps=300 --set warmup=100 --set walkers=3 ";
   ASSERT_EQ(desk.kelvin(run + "--threads 1 -o one").code, 0);
   ASSERT_EQ(desk.kelvin(run + "--threads 2 -o two").code, 0);
   ASSERT_EQ(desk.kelvin(run + "--threads 2 -o other --seed 2").code, 0);
@@ -67,16 +77,21 @@ TEST(Commands, OneSeedGivesTheSameBytesOnOneAndTwoThreads) {
 
 TEST(Commands, TrainingIsSamplingAtTemperatureZero) {
   const Desk desk;
-  const std::string file = source + "/examples/spiral.toml --set steps=200 --set warmup=0 --set walkers=1 --set every=200 -q ";
+  const std::string file =
+      source + "/examples/spiral.toml --set steps=200 --set warmup=0 --set walkers=1 --set every=200 -q ";
   ASSERT_EQ(desk.kelvin("train " + file + "-o trained").code, 0);
   ASSERT_EQ(desk.kelvin("sample " + file + "-o sampled --set part.all.temperature=0").code, 0);
-  const auto weights = [&](const std::string& run) { return desk.read(run + "/samples.zarr/posterior/layer1.weight/0.0.0.0"); };
+  const auto weights = [&](const std::string& run) {
+    return desk.read(run + "/samples.zarr/posterior/layer1.weight/0.0.0.0");
+  };
   EXPECT_TRUE(weights("trained") == weights("sampled"));
 }
 
 TEST(Commands, ARunRecordsWhatItWas) {
   const Desk desk;
-  ASSERT_EQ(desk.kelvin("sample " + source + "/examples/spiral.toml -q -o run --set steps=100 --set warmup=0 --seed 5").code, 0);
+  ASSERT_EQ(
+      desk.kelvin("sample " + source + "/examples/spiral.toml -q -o run --set steps=100 --set warmup=0 --seed 5").code,
+      0);
   const json record = json::parse(desk.read("run/run.json"));
   EXPECT_EQ(record.at("settings").at("seed"), 5);
   EXPECT_EQ(record.at("settings").at("part").at("all").at("temperature"), "posterior");
@@ -95,7 +110,9 @@ TEST(Commands, ARunRecordsWhatItWas) {
 
 TEST(Commands, EvaluateAgreesWithItsOwnFiniteDifferences) {
   const Desk desk;
-  desk.write("toy.toml", "steps = 10\nevery = 10\nmodel = { toy = \"double_well\" }\npart.all = { temperature = 0.5, step = 0.1 }\n");
+  desk.write(
+      "toy.toml",
+      "steps = 10\nevery = 10\nmodel = { toy = \"double_well\" }\npart.all = { temperature = 0.5, step = 0.1 }\n");
   ASSERT_EQ(desk.kelvin("sample toy.toml -q -o run").code, 0);
   const json at = json::parse(desk.kelvin("evaluate toy.toml --at run --gradient --hessian --json").out);
   const double x = [&] {
@@ -113,12 +130,14 @@ TEST(Commands, EvaluateAgreesWithItsOwnFiniteDifferences) {
 
 TEST(Commands, EvaluateScoresAnySplit) {
   const Desk desk;
-  ASSERT_EQ(desk.kelvin("train " + source + "/examples/spiral.toml -q -o run --set steps=3000 --set walkers=1").code, 0);
+  ASSERT_EQ(desk.kelvin("train " + source + "/examples/spiral.toml -q -o run --set steps=3000 --set walkers=1").code,
+            0);
   const json record = json::parse(desk.read("run/run.json"));
   for (const std::string split : {"train", "test"}) {
     const auto got = desk.kelvin("evaluate " + source + "/examples/spiral.toml --at run --json --split " + split);
     ASSERT_EQ(got.code, 0) << got.error;
-    EXPECT_NEAR(json::parse(got.out).at("loss").get<double>(), record.at("final").at(split).at("loss").get<double>(), 1e-6);
+    EXPECT_NEAR(json::parse(got.out).at("loss").get<double>(), record.at("final").at(split).at("loss").get<double>(),
+                1e-6);
     EXPECT_EQ(json::parse(got.out).at("accuracy"), record.at("final").at(split).at("accuracy"));
   }
 }
@@ -127,21 +146,30 @@ TEST(Commands, ARunStartsFromAnother) {
   const Desk desk;
   const std::string file = source + "/examples/spiral.toml -q --set walkers=1 --set warmup=0 ";
   ASSERT_EQ(desk.kelvin("train " + file + "--set steps=50 -o first").code, 0);
-  ASSERT_EQ(desk.kelvin("train " + file + "--set steps=1 --set part.all.step=1e-30 -o second --set 'part.all.start={ name = \"file\", path = \"first\" }'").code, 0);
-  EXPECT_TRUE(desk.read("first/samples.zarr/posterior/layer2.weight/0.0.0.0") == desk.read("second/samples.zarr/posterior/layer2.weight/0.0.0.0"));
+  ASSERT_EQ(desk.kelvin("train " + file +
+                        "--set steps=1 --set part.all.step=1e-30 -o second --set 'part.all.start={ name = \"file\", "
+                        "path = \"first\" }'")
+                .code,
+            0);
+  EXPECT_TRUE(desk.read("first/samples.zarr/posterior/layer2.weight/0.0.0.0") ==
+              desk.read("second/samples.zarr/posterior/layer2.weight/0.0.0.0"));
 }
 
 TEST(Commands, CheckTellsARightSchemeFromAWrongOne) {
   const Desk desk;
-  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --steps 50000").out, HasSubstr("exactly the right position variances"));
+  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --steps 50000").out,
+              HasSubstr("exactly the right position variances"));
   EXPECT_THAT(desk.kelvin("check --scheme OBABO --step 0.5 --steps 50000").out, HasSubstr("7.57 % too large"));
-  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --batch 5% --steps 50000").out, HasSubstr("noise of the minibatches"));
-  EXPECT_THAT(desk.kelvin("check --scheme hmc --step 2 --steps 20000").out, HasSubstr("agrees with the exact posterior"));
+  EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --batch 5% --steps 50000").out,
+              HasSubstr("noise of the minibatches"));
+  EXPECT_THAT(desk.kelvin("check --scheme hmc --step 2 --steps 20000").out,
+              HasSubstr("agrees with the exact posterior"));
 }
 
 TEST(Commands, EveryListAndEveryHelpIsThere) {
   const Desk desk;
-  for (const char* what : {"letters", "schemes", "losses", "activations", "priors", "generators", "schedules", "toys", "initialisers", "orders"}) {
+  for (const char* what : {"letters", "schemes", "losses", "activations", "priors", "generators", "schedules", "toys",
+                           "initialisers", "orders"}) {
     EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
     EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
   }
@@ -156,10 +184,13 @@ TEST(Commands, NewRunFilesRun) {
   const Desk desk;
   desk.write("houses.csv", [] {
     std::string text = "size,age,price\n";
-    for (int i = 0; i < 60; ++i) text += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," + std::to_string(0.3 * (i % 7) - 0.1 * (i % 5)) + "\n";
+    for (int i = 0; i < 60; ++i)
+      text += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," +
+              std::to_string(0.3 * (i % 7) - 0.1 * (i % 5)) + "\n";
     return text;
   }());
-  desk.write("labels.csv", "a,b,kind\n1,2,cat\n2,1,dog\n3,4,cat\n5,6,cow\n1,1,dog\n2,2,cow\n0,1,cat\n3,3,dog\n4,4,cow\n6,5,cat\n");
+  desk.write("labels.csv",
+             "a,b,kind\n1,2,cat\n2,1,dog\n3,4,cat\n5,6,cow\n1,1,dog\n2,2,cow\n0,1,cat\n3,3,dog\n4,4,cow\n6,5,cat\n");
   ASSERT_EQ(desk.kelvin("new spiral -o spiral.toml").code, 0);
   ASSERT_EQ(desk.kelvin("new csv houses.csv -o houses.toml").code, 0);
   ASSERT_EQ(desk.kelvin("new csv labels.csv -o labels.toml").code, 0);
@@ -191,10 +222,13 @@ TEST(Commands, PagesOfTheDocumentationAreUpToDate) {
 TEST(Commands, NumbersAreShownInTheUnitsTheyCameIn) {
   const Desk desk;
   std::string text = "x,y\n";
-  for (int i = 0; i < 50; ++i) text += std::to_string(i) + "," + std::to_string(1000 + 20 * i + (i % 2 ? 3 : -3)) + "\n";
+  for (int i = 0; i < 50; ++i)
+    text += std::to_string(i) + "," + std::to_string(1000 + 20 * i + (i % 2 ? 3 : -3)) + "\n";
   desk.write("line.csv", text);
-  desk.write("run.toml", "steps = 3000\ndata = { file = \"line.csv\", standardise = \"both\" }\nmodel = { layers = [1, 1], loss = \"mean_squared\" }\n"
-                         "part.all = { scheme = \"S\", step = 0.1 }\n");
+  desk.write("run.toml",
+             "steps = 3000\ndata = { file = \"line.csv\", standardise = \"both\" }\nmodel = { layers = [1, 1], loss = "
+             "\"mean_squared\" }\n"
+             "part.all = { scheme = \"S\", step = 0.1 }\n");
   ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
   const json end = json::parse(desk.read("run/run.json")).at("final").at("train");
   // least squares leaves the +-3, less the little that a slope can follow

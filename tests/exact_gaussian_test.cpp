@@ -10,7 +10,9 @@ struct Variances {
   double q, p;
 };
 
-AffineMap map_of(const Recipe& recipe, double stiffness) { return affine_map(*make_toy<double>(gaussian({stiffness})), recipe); }
+AffineMap map_of(const Recipe& recipe, double stiffness) {
+  return affine_map(*make_toy<double>(gaussian({stiffness})), recipe);
+}
 
 Recipe recipe_of(const std::string& scheme, double h, double stiffness = 1, double friction = 1) {
   return recipe_for(*make_toy<double>(gaussian({stiffness})), moving(scheme, h, friction));
@@ -110,7 +112,9 @@ TEST(ExactGaussian, MassLeavesPositionsAloneAndScalesMomenta) {
     const auto toy = make_toy<double>(gaussian({2}));
     const Eigen::MatrixXd c = stationary_covariance(affine_map(*toy, recipe_for(*toy, part)));
     EXPECT_NEAR(c(0, 0), 0.5, 2e-2 * 0.5) << scheme;  // the step's own error is at most h a/2m = 1.7 %
-    if (c.rows() > 1) { EXPECT_NEAR(c(1, 1), 3, 3e-3) << scheme; }  // and h^2 a/4m = 0.04 %
+    if (c.rows() > 1) {
+      EXPECT_NEAR(c(1, 1), 3, 3e-3) << scheme;
+    }  // and h^2 a/4m = 0.04 %
   }
 }
 
@@ -118,7 +122,8 @@ TEST(ExactGaussian, AutocorrelationTimesMatchTheirClosedForms) {
   struct Case {
     double h, gamma, omega, published;
   };
-  for (const auto& [h, gamma, omega, published] : {Case{.1, 1, 1, 19.98335}, {.2, 2, 2, 4.934383}, {.05, 1, 1, 39.99167}}) {
+  for (const auto& [h, gamma, omega, published] :
+       {Case{.1, 1, 1, 19.98335}, {.2, 2, 2, 4.934383}, {.05, 1, 1, 39.99167}}) {
     const AffineMap a = map_of(recipe_of("BAOAB", h, omega * omega, gamma), omega * omega);
     const Eigen::MatrixXd c = stationary_covariance(a), one = Eigen::MatrixXd::Identity(2, 2);
     // 1 + 2 sum of M^k = (1 + M)(1 - M)^-1
@@ -140,7 +145,8 @@ TEST(ExactGaussian, EnergyAutocorrelationMatchesItsPublishedValues) {
 
 TEST(ExactGaussian, EveryNamedSchemeHasTheOrderItClaims) {
   for (const NamedScheme& s : schemes()) {
-    if (std::isnan(s.order) || s.text.find('{') != std::string_view::npos) continue;  // no law; Metropolis is tested by runs
+    if (std::isnan(s.order) || s.text.find('{') != std::string_view::npos)
+      continue;  // no law; Metropolis is tested by runs
     const auto error = [&](double h) { return std::abs(moments(std::string(s.text), h).q - 1); };
     if (s.order == exact) {
       for (const double h : {0.4, 0.2, 0.1}) EXPECT_LT(error(h), 1e-12) << s.name;

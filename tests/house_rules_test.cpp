@@ -49,7 +49,8 @@ TEST(HouseRules, IncludesPointLeft) {
 }
 
 TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
-  const std::regex forbidden(R"(std::c(out|err|log)\b|\b(printf|puts|fprintf|exit|abort)\s*\(|fmt::print|steady_clock|system_clock|\btime\s*\(\s*(0|NULL|nullptr))");
+  const std::regex forbidden(
+      R"(std::c(out|err|log)\b|\b(printf|puts|fprintf|exit|abort)\s*\(|fmt::print|steady_clock|system_clock|\btime\s*\(\s*(0|NULL|nullptr))");
   for (const fs::path& path : sources({"kelvin"})) {
     std::stringstream lines(text_of(path));
     for (std::string line; std::getline(lines, line);)
@@ -60,7 +61,9 @@ TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
 TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {
   for (const fs::path& path : sources({"kelvin", "cli", "tests", "bench"})) {
     const std::string text = text_of(path);
-    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 128 && (c >= 32 || c == '\n'); })) << path;
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) {
+      return c < 128 && (c >= 32 || c == '\n');
+    })) << path;
     EXPECT_TRUE(text.starts_with("// SPDX-License-Identifier: Apache-2.0\n")) << path;
   }
 }
@@ -69,7 +72,8 @@ TEST(HouseRules, NamesHaveAJob) {
   const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>\w](get|set)_\w+\s*\()");
   for (const fs::path& path : sources({"kelvin", "cli"})) {
     EXPECT_FALSE(std::regex_search(text_of(path), lazy)) << path;
-    for (const char* name : {"utils", "common", "helpers", "misc"}) EXPECT_EQ(path.stem().string().find(name), std::string::npos) << path;
+    for (const char* name : {"utils", "common", "helpers", "misc"})
+      EXPECT_EQ(path.stem().string().find(name), std::string::npos) << path;
   }
 }
 

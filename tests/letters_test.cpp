@@ -110,8 +110,10 @@ TEST(Letters, NoiseOfTheBathsComposesOverTime) {
       const Spread half = spread_of(l, 0.2, gamma), whole = spread_of(l, 0.4, gamma);
       const double move = l.moves_q ? 1 : 0;
       EXPECT_NEAR(whole.pp, half.pp + keep * keep * half.pp, 1e-14 * whole.pp) << l.symbol << gamma;
-      EXPECT_NEAR(whole.qp, half.qp + move * keep * (half.qp + reach * half.pp), 1e-12 * whole.qp + 1e-300) << l.symbol << gamma;
-      EXPECT_NEAR(whole.qq, half.qq + move * (half.qq + 2 * reach * half.qp + reach * reach * half.pp), 1e-9 * whole.qq + 1e-300)
+      EXPECT_NEAR(whole.qp, half.qp + move * keep * (half.qp + reach * half.pp), 1e-12 * whole.qp + 1e-300)
+          << l.symbol << gamma;
+      EXPECT_NEAR(whole.qq, half.qq + move * (half.qq + 2 * reach * half.qp + reach * reach * half.pp),
+                  1e-9 * whole.qq + 1e-300)
           << l.symbol << gamma;
     }
   }

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "files.h"
-#include "kelvin/core/settings.h"
+#include "kelvin/core/record.h"
 #include "kelvin/data/npy.h"
 
 namespace kelvin {

@@ -41,21 +41,28 @@ const Mistake mistakes[] = {
     {"wrong output size", rows, with("[2, 3, 1]", "[2, 3, 4]"), "", "output"},
     {"unknown key", rows, with("step = 0.1", "stpe = 0.1"), "", "run.toml line 6: no setting \"part.all.stpe\""},
     {"unknown key, the nearest", rows, with("step = 0.1", "stpe = 0.1"), "", "did you mean \"step\"?"},
-    {"unknown key in --set", rows, good, "--set part.all.frction=2", "--set part.all.frction=2: no setting \"part.all.frction\""},
-    {"wrong type", rows, with("steps = 10", "steps = \"many\""), "", "run.toml line 1: steps must be a whole number, not a text"},
+    {"unknown key in --set", rows, good, "--set part.all.frction=2",
+     "--set part.all.frction=2: no setting \"part.all.frction\""},
+    {"wrong type", rows, with("steps = 10", "steps = \"many\""), "",
+     "run.toml line 1: steps must be a whole number, not a text"},
     {"negative step", rows, with("step = 0.1", "step = -0.1"), "", "part.all.step must be greater than 0, not -0.1"},
     {"infinite step", rows, with("step = 0.1", "step = inf"), "", "part.all.step must be"},
     {"negative temperature", rows, good, "--set part.all.temperature=-1", "part.all.temperature must be at least 0"},
     {"unknown letter", rows, with("BAOAB", "BAXAB"), "", "no letter 'X' in scheme \"BAXAB\""},
     {"unbalanced braces", rows, with("BAOAB", "R{BAB"), "", "'{' without '}'"},
     {"braces with minibatches", rows, with("BAOAB", "R{BAB}"), "--set batch.size=2", "braces, which need every row"},
-    {"parts that do not meet equally often", rows, with("[part.all]\nscheme = \"BAOAB\"", "[part.out]\nblocks = [\"layer2.*\"]\nscheme = \"ABOA\"\n[part.hidden]\nblocks = [\"layer1.*\"]"), "", "has 1 joint letters"},
-    {"overlapping parts", rows, good + "[part.biases]\nblocks = [\"*.bias\"]\n", "", "is in part \"all\" and in part \"biases\""},
+    {"parts that do not meet equally often", rows,
+     with("[part.all]\nscheme = \"BAOAB\"",
+          "[part.out]\nblocks = [\"layer2.*\"]\nscheme = \"ABOA\"\n[part.hidden]\nblocks = [\"layer1.*\"]"),
+     "", "has 1 joint letters"},
+    {"overlapping parts", rows, good + "[part.biases]\nblocks = [\"*.bias\"]\n", "",
+     "is in part \"all\" and in part \"biases\""},
     {"a block in no part", rows, with("[part.all]", "[part.hidden]\nblocks = [\"layer1.*\"]"), "", "is in no part"},
     {"a part without blocks", rows, good + "[part.third]\nblocks = [\"layer3.*\"]\n", "", "matches no block"},
     {"unwritable output", rows, good, "-o /proc/nowhere/run", "cannot make the directory"},
     {"output is a file", rows, good, "-o data.csv", "is a file"},
-    {"unknown loss", rows, with("binary_cross_entropy", "binary_crossentropy"), "", "did you mean \"binary_cross_entropy\"?"},
+    {"unknown loss", rows, with("binary_cross_entropy", "binary_crossentropy"), "",
+     "did you mean \"binary_cross_entropy\"?"},
     {"unknown precision", rows, "precision = \"half\"\n" + good, "", "precision must be \"float\" or \"double\""},
     {"unknown prior", rows, with("prior = 1.0", "prior = \"gauss\""), "", "no prior \"gauss\""},
     {"broken toml", rows, good + "[part\n", "", "run.toml line 7"},
@@ -83,7 +90,8 @@ TEST(Misuse, EveryMistakeGetsOneClearSentence) {
 
 TEST(Misuse, UnknownCommandsAndFlagsExitWithTwo) {
   const Desk desk;
-  for (const char* arguments : {"", "smaple run.toml", "sample", "sample run.toml --stpes 3", "sample run.toml --threads 0"})
+  for (const char* arguments :
+       {"", "smaple run.toml", "sample", "sample run.toml --stpes 3", "sample run.toml --threads 0"})
     EXPECT_EQ(desk.kelvin(arguments).code, 2) << arguments;
 }
 
@@ -108,7 +116,9 @@ TEST(Misuse, AnExistingRunIsKept) {
 
 TEST(Misuse, ABlowUpStopsWithAdviceAndKeepsWhatWasDrawn) {
   const Desk desk;
-  desk.write("run.toml", "steps = 100000\nevery = 1\nlog_every = 10\nmodel = { toy = \"gaussian\" }\npart.all = { step = 2.2, temperature = 1 }\n");
+  desk.write("run.toml",
+             "steps = 100000\nevery = 1\nlog_every = 10\nmodel = { toy = \"gaussian\" }\npart.all = { step = 2.2, "
+             "temperature = 1 }\n");
   const Outcome got = desk.kelvin("sample run.toml -q -o run");
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.error, HasSubstr("try a smaller step"));

@@ -55,10 +55,13 @@ TYPED_TEST(NoiseOf, NormalsHaveTheMomentsOfAGaussian) {
     double x = 1;
     for (int k = 1; k <= 8; ++k) m[k] += (x *= double(z[i])) / double(n);
     if (i) neighbours += double(z[i]) * double(z[i - 1]);
-    if (i) squares += (double(z[i]) * z[i] - 1) * (double(z[i - 1]) * z[i - 1] - 1) / 2;  // sees the two of a Box-Muller pair
+    if (i)
+      squares +=
+          (double(z[i]) * z[i] - 1) * (double(z[i - 1]) * z[i - 1] - 1) / 2;  // sees the two of a Box-Muller pair
   }
   const double moment[9] = {1, 0, 1, 0, 3, 0, 15, 0, 105}, variance[9] = {0, 1, 2, 15, 96, 945, 10170, 135135, 2016000};
-  for (int k = 1; k <= 8; ++k) EXPECT_LT(std::abs(m[k] - moment[k]), 4 * std::sqrt(variance[k] / double(n))) << "moment " << k;
+  for (int k = 1; k <= 8; ++k)
+    EXPECT_LT(std::abs(m[k] - moment[k]), 4 * std::sqrt(variance[k] / double(n))) << "moment " << k;
   EXPECT_LT(std::abs(neighbours), 4 * std::sqrt(double(n)));
   EXPECT_LT(std::abs(squares), 4 * std::sqrt(double(n)));
 }
@@ -71,7 +74,8 @@ TYPED_TEST(NoiseOf, TheTailIsNotCutShort) {
     normals({stream_key(2, "tail"), 0, 0, 0}, first, std::span(z));
     for (const auto x : z) beyond_4 += std::abs(x) > 4, beyond_5 += std::abs(x) > 5;
   }
-  const double expected_4 = double(n) * std::erfc(4 / std::sqrt(2.0)), expected_5 = double(n) * std::erfc(5 / std::sqrt(2.0));
+  const double expected_4 = double(n) * std::erfc(4 / std::sqrt(2.0)),
+               expected_5 = double(n) * std::erfc(5 / std::sqrt(2.0));
   EXPECT_LT(std::abs(beyond_4 - expected_4), 4 * std::sqrt(expected_4));
   EXPECT_LT(std::abs(beyond_5 - expected_5), 4 * std::sqrt(expected_5));
 }

@@ -17,7 +17,8 @@ struct Outcome {
 struct Desk : Directory {
   std::string read(const std::string& name) const { return bytes_of(path(name)); }
   Outcome kelvin(const std::string& arguments) const {
-    const std::string command = "cd '" + path("") + "' && '" KELVIN_BINARY "' " + arguments + " >.out 2>.err </dev/null";
+    const std::string command =
+        "cd '" + path("") + "' && '" KELVIN_BINARY "' " + arguments + " >.out 2>.err </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
   }

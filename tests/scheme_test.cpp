@@ -51,7 +51,13 @@ TEST(Scheme, NamesAndAliasesStandForTheirStrings) {
 }
 
 TEST(Scheme, LettersMadeAtRunTimeAreReadToo) {
-  const Letter flip{'f', Joint::no, false, true, 0, Forgets::never, nullptr,
+  const Letter flip{'f',
+                    Joint::no,
+                    false,
+                    true,
+                    0,
+                    Forgets::never,
+                    nullptr,
                     [](const Part<double>& s, double, std::span<const double>) {
                       for (double& p : s.p) p = -p;
                     },
@@ -77,7 +83,10 @@ TEST(Scheme, MistakesAreNamed) {
 }
 
 std::vector<Block> two_layers() {
-  return {{"layer1.weight", 4, 2, 0, 2}, {"layer1.bias", 4, 1, 8, 2, true}, {"layer2.weight", 1, 4, 12, 4}, {"layer2.bias", 1, 1, 16, 4, true}};
+  return {{"layer1.weight", 4, 2, 0, 2},
+          {"layer1.bias", 4, 1, 8, 2, true},
+          {"layer2.weight", 1, 4, 12, 4},
+          {"layer2.bias", 1, 1, 16, 4, true}};
 }
 
 PartSettings part(std::vector<std::string> blocks, std::string scheme) {
@@ -102,7 +111,8 @@ TEST(Recipe, PartsAreContiguousWhateverTheirBlocks) {
 }
 
 TEST(Recipe, FrozenBlocksLeaveTheirPartAndFrozenEntriesStay) {
-  const Recipe r = recipe({{"all", part({"*"}, "BAOAB")}}, {"layer1.bias=0.5", "layer1.weight[3,1]", "layer2.weight[2]=-1"});
+  const Recipe r =
+      recipe({{"all", part({"*"}, "BAOAB")}}, {"layer1.bias=0.5", "layer1.weight[3,1]", "layer2.weight[2]=-1"});
   EXPECT_EQ(r.parts[0].size, 13u);
   EXPECT_EQ(r.parts[0].frozen, (std::vector<std::uint32_t>{7, 10}));
   EXPECT_EQ(r.parts[0].freedom(), 11u);
@@ -113,20 +123,38 @@ TEST(Recipe, FrozenBlocksLeaveTheirPartAndFrozenEntriesStay) {
 }
 
 TEST(Recipe, MistakesAreNamed) {
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"*"}, "BAOAB")}, {"b", part({"layer1.*"}, "BAOAB")}}); }),
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"*"}, "BAOAB")}, {"b", part({"layer1.*"}, "BAOAB")}});
+              }),
               HasSubstr("block \"layer1.weight\" is in part \"a\" and in part \"b\""));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"layer1.*"}, "BAOAB")}}); }), HasSubstr("block \"layer2.weight\" is in no part"));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"*"}, "BAOAB")}, {"b", part({"layer3.*"}, "BAOAB")}}); }),
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"layer1.*"}, "BAOAB")}});
+              }),
+              HasSubstr("block \"layer2.weight\" is in no part"));
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"*"}, "BAOAB")}, {"b", part({"layer3.*"}, "BAOAB")}});
+              }),
               HasSubstr("\"layer3.*\"] matches no block"));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"layer1.*"}, "BAOAB")}, {"b", part({"layer2.*"}, "ABOA")}}); }),
-              HasSubstr("part \"b\": scheme \"ABOA\" has 1 joint letters but part \"a\" (\"BAOAB\") has 2; add '.' where \"b\""));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"layer1.*"}, "R{BAB}")}, {"b", part({"layer2.*"}, "RB{AB}.")}}); }),
+  EXPECT_THAT(
+      error_of([] {
+        recipe({{"a", part({"layer1.*"}, "BAOAB")}, {"b", part({"layer2.*"}, "ABOA")}});
+      }),
+      HasSubstr(
+          "part \"b\": scheme \"ABOA\" has 1 joint letters but part \"a\" (\"BAOAB\") has 2; add '.' where \"b\""));
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"layer1.*"}, "R{BAB}")}, {"b", part({"layer2.*"}, "RB{AB}.")}});
+              }),
               HasSubstr("read the same backwards"));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"layer1.*"}, "R{BAB}.")}, {"b", part({"layer2.*"}, "R.{BAB}")}}); }),
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"layer1.*"}, "R{BAB}.")}, {"b", part({"layer2.*"}, "R.{BAB}")}});
+              }),
               HasSubstr("braces"));
   EXPECT_THAT(error_of([] { recipe({{"a", part({"*"}, "BAOAB")}}, {"layer9.*"}); }), HasSubstr("matches no block"));
   EXPECT_THAT(error_of([] { recipe({{"a", part({"*"}, "BAOAB")}}, {"layer1.weight[4,0]"}); }), HasSubstr("4 x 2"));
-  EXPECT_THAT(error_of([] { recipe({{"a", part({"*"}, "BAOAB")}}, {"layer1.weight[x]"}); }), HasSubstr("not understood"));
+  EXPECT_THAT(error_of([] {
+                recipe({{"a", part({"*"}, "BAOAB")}}, {"layer1.weight[x]"});
+              }),
+              HasSubstr("not understood"));
   auto bad = part({"*"}, "BAOAB");
   bad.step = Choice::number_of("constant", "value", -0.1);
   EXPECT_THAT(error_of([&] { recipe({{"a", bad}}); }), HasSubstr("part.a.step must be greater than 0, not -0.1"));
@@ -167,7 +195,8 @@ TEST(Schedule, MistakesAreNamed) {
   EXPECT_THAT(error_of([] { value("\"cosin\"", 0); }), HasSubstr("no schedule \"cosin\""));
   EXPECT_THAT(error_of([] { value("\"cosin\"", 0); }), HasSubstr("did you mean \"cosine\"?"));
   EXPECT_THAT(error_of([] { value("{ name = \"cosine\", from = 1 }", 0); }), HasSubstr("\"cosine\" needs to"));
-  EXPECT_THAT(error_of([] { value("{ name = \"cosine\", from = 1, too = 2 }", 0); }), HasSubstr("did you mean \"to\"?"));
+  EXPECT_THAT(error_of([] { value("{ name = \"cosine\", from = 1, too = 2 }", 0); }),
+              HasSubstr("did you mean \"to\"?"));
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct Walker {
   Noise<Real> noise;
   Chain<Real> chain;
   Walker(const Choice& toy, const PartSettings& part, std::uint64_t seed = 1, std::uint32_t walker = 0)
-      : chain(make_toy<Real>(toy), recipe_for(*make_toy<Real>(toy), part), Batches({}, 0, seed, walker), noise, seed, walker) {
+      : chain(make_toy<Real>(toy), recipe_for(*make_toy<Real>(toy), part), Batches({}, 0, seed, walker), noise, seed,
+              walker) {
     chain.start(std::vector<Real>(chain.q().size(), 0));
   }
 };

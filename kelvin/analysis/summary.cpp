@@ -39,13 +39,14 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 Table::Row cells(const std::string& name, const QuantitySummary& s) {
   const auto number = [](double x) -> nlohmann::json { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); };
-  return {{"quantity", name},          {"mean", number(s.mean)},         {"error", number(s.mean_error)},
+  return {{"quantity", name},          {"mean", number(s.mean)},          {"error", number(s.mean_error)},
           {"sd", number(s.deviation)}, {"mean_square", number(s.square)}, {"its_error", number(s.square_error)},
-          {"5%", number(s.low)},       {"50%", number(s.median)},        {"95%", number(s.high)}};
+          {"5%", number(s.low)},       {"50%", number(s.median)},         {"95%", number(s.high)}};
 }
 
 // Column `k` of draws x width numbers.
-std::vector<std::vector<double>> column(const std::vector<std::vector<double>>& walkers, std::size_t width, std::size_t k) {
+std::vector<std::vector<double>> column(const std::vector<std::vector<double>>& walkers, std::size_t width,
+                                        std::size_t k) {
   std::vector<std::vector<double>> out;
   for (const auto& x : walkers) {
     auto& mine = out.emplace_back();
@@ -87,7 +88,8 @@ Table summary(const Samples& samples, bool every_parameter) {
   for (const char* name : {"kinetic_energy", "kinetic_temperature", "virial", "configurational_temperature"}) {
     const auto numbers = read([&](std::size_t w) { return samples.statistic(name, w); });
     for (std::size_t k = 0; k < samples.parts.size(); ++k)
-      table.row(cells(fmt::format("{} of {}", name, samples.parts[k]), summarise(column(numbers, samples.parts.size(), k))));
+      table.row(
+          cells(fmt::format("{} of {}", name, samples.parts[k]), summarise(column(numbers, samples.parts.size(), k))));
   }
   for (const std::string& block : samples.blocks) {
     const auto numbers = read([&](std::size_t w) { return samples.block(block, w); });
@@ -95,8 +97,7 @@ Table summary(const Samples& samples, bool every_parameter) {
     if (every_parameter)
       for (std::size_t k = 0; k < width; ++k)
         table.row(cells(fmt::format("{}[{}]", block, k), summarise(column(numbers, width, k))));
-    else
-      table.row(cells(fmt::format("{} ({} numbers)", block, width), summarise(numbers)));
+    else table.row(cells(fmt::format("{} ({} numbers)", block, width), summarise(numbers)));
   }
   return table;
 }

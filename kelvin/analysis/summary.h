@@ -6,8 +6,8 @@
 
 namespace kelvin {
 
-// Moments of one quantity over walkers x draws. Standard errors by batch means (2 cbrt(draws) batches per walker, so that a
-// batch grows faster than their number; all walkers' batches pooled), nan with fewer than 100 draws in all.
+// Moments of one quantity over walkers x draws. Standard errors by batch means (2 cbrt(draws) batches per walker, so
+// that a batch grows faster than their number; all walkers' batches pooled), nan with fewer than 100 draws in all.
 struct QuantitySummary {
   double mean, deviation, mean_error;
   double square, square_error;  // <x^2>
@@ -15,7 +15,8 @@ struct QuantitySummary {
 };
 QuantitySummary summarise(const std::vector<std::vector<double>>& walkers);
 
-// One row per statistic, then one per parameter (`every_parameter`), or one per block: the mean and spread of its entries.
+// One row per statistic, then one per parameter (`every_parameter`), or one per block: the mean and spread of its
+// entries.
 Table summary(const Samples&, bool every_parameter);
 
 }  // namespace kelvin

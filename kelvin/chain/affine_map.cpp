@@ -50,14 +50,18 @@ AffineMap affine_map(const Potential<double>& potential, const Recipe& recipe) {
   return a;
 }
 
-double spectral_radius(const Eigen::MatrixXd& m) { return Eigen::EigenSolver<Eigen::MatrixXd>(m).eigenvalues().cwiseAbs().maxCoeff(); }
+double spectral_radius(const Eigen::MatrixXd& m) {
+  return Eigen::EigenSolver<Eigen::MatrixXd>(m).eigenvalues().cwiseAbs().maxCoeff();
+}
 
 // Doubling: with C = S + M S M' + ..., S <- S + M S M', M <- M M covers twice as many terms each time.
 Eigen::MatrixXd stationary_covariance(const AffineMap& a) {
   const Eigen::Index n = acting(a);
   Eigen::MatrixXd M = a.map.topLeftCorner(n, n), S = a.noise.topRows(n) * a.noise.topRows(n).transpose();
   if (const double radius = spectral_radius(M); !(radius < 1))
-    throw Error("the scheme does not settle: an error grows by a factor {:.6g} each step; try a smaller step or some friction", radius);
+    throw Error(
+        "the scheme does not settle: an error grows by a factor {:.6g} each step; try a smaller step or some friction",
+        radius);
   for (int k = 0; k < 60; ++k) {
     const Eigen::MatrixXd next = S + M * S * M.transpose();
     if (next == S) break;

@@ -19,23 +19,35 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   const PartRecipe& first = recipe.parts.front();
   if (!has_braces(first)) return;
   if (!full_batch)
-    throw Error("part \"{}\": scheme \"{}\" has braces, which need every row at every evaluation; set batch.size = \"full\" or "
-                "use a scheme without {{ }} such as BAOAB", first.name, first.scheme.text);
+    throw Error(
+        "part \"{}\": scheme \"{}\" has braces, which need every row at every evaluation; set batch.size = \"full\" or "
+        "use a scheme without {{ }} such as BAOAB",
+        first.name, first.scheme.text);
   for (const PartRecipe& part : recipe.parts) {
     const auto [low, high] = part.temperature.range();
     if (low != high || low != first.temperature.at(0) || low <= 0)
-      throw Error("part \"{}\": braces need one constant temperature above 0 for all parts; part \"{}\" has {}, this one {} to {}",
-                  part.name, first.name, first.temperature.at(0), low, high);
+      throw Error(
+          "part \"{}\": braces need one constant temperature above 0 for all parts; part \"{}\" has {}, this one {} to "
+          "{}",
+          part.name, first.name, first.temperature.at(0), low, high);
   }
 }
 
 }  // namespace
 
 template <class Real>
-Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches, const Noise<Real>& noise,
-                   std::uint64_t seed, std::uint32_t walker)
-    : potential_(std::move(potential)), recipe_(recipe), batches_(std::move(batches)), noise_(&noise), seed_(seed),
-      metropolis_key_(stream_key(seed, "metropolis")), walker_(walker), q_(recipe.size), p_(recipe.size), g_(recipe.size) {
+Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches,
+                   const Noise<Real>& noise, std::uint64_t seed, std::uint32_t walker)
+    : potential_(std::move(potential)),
+      recipe_(recipe),
+      batches_(std::move(batches)),
+      noise_(&noise),
+      seed_(seed),
+      metropolis_key_(stream_key(seed, "metropolis")),
+      walker_(walker),
+      q_(recipe.size),
+      p_(recipe.size),
+      g_(recipe.size) {
   check_meetings(recipe_.parts);
   check_metropolis(recipe_, batches_.full());
   potential_->arrange(recipe_.blocks);
@@ -71,7 +83,8 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
   std::copy(p.begin(), p.end(), p_.begin());
   for (const auto& [at, value] : recipe_.fixed) q_[at] = Real(value);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
-    for (std::size_t i = 0; i < movers_[k].frozen.size(); ++i) movers_[k].frozen[i] = movers_[k].part.q[recipe_.parts[k].frozen[i]];
+    for (std::size_t i = 0; i < movers_[k].frozen.size(); ++i)
+      movers_[k].frozen[i] = movers_[k].part.q[recipe_.parts[k].frozen[i]];
     restore_frozen(k);
   }
   stale_ = true;
@@ -191,8 +204,8 @@ void Chain<Real>::meet(std::size_t meeting) {
   if (brace == Joint::decide) decide();
 }
 
-// Only if some letter has moved q since the last time. A new batch per evaluation, not per step: the last B of one step and
-// the first B of the next share a gradient.
+// Only if some letter has moved q since the last time. A new batch per evaluation, not per step: the last B of one step
+// and the first B of the next share a gradient.
 template <class Real>
 void Chain<Real>::evaluate() {
   if (!stale_) return;
@@ -236,12 +249,13 @@ void Chain<Real>::propose() {
   proposing_ = true;
 }
 
-// Accept with probability min(1, exp(-(H' - H)/T)); a path that blew up has infinite H'. On return p is reversed, without
-// which a string that keeps part of p between proposals (GHMC) would not sample exp(-H/T).
+// Accept with probability min(1, exp(-(H' - H)/T)); a path that blew up has infinite H'. On return p is reversed,
+// without which a string that keeps part of p between proposals (GHMC) would not sample exp(-H/T).
 template <class Real>
 void Chain<Real>::decide() {
   const double change = hamiltonian() - old_hamiltonian_, T = movers_.front().part.T;
-  const bool accept = std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
+  const bool accept =
+      std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
   ++proposals_;
   proposing_ = false;
   if (accept) {
@@ -271,9 +285,12 @@ void Chain<Real>::diverged() const {
   for (std::size_t k = movers_.size(); k-- > 0;)
     for (const Real x : movers_[k].part.q)
       if (!std::isfinite(x)) worst = k;
-  throw Error("U is {} at step {} of walker {}; part \"{}\" (scheme {}, step {}, temperature {}) has left the region where it is "
-              "finite: try a smaller step, more friction or a prior", energy_, steps_, walker_, recipe_.parts[worst].name,
-              recipe_.parts[worst].scheme.text, movers_[worst].step, movers_[worst].part.T);
+  throw Error(
+      "U is {} at step {} of walker {}; part \"{}\" (scheme {}, step {}, temperature {}) has left the region where it "
+      "is "
+      "finite: try a smaller step, more friction or a prior",
+      energy_, steps_, walker_, recipe_.parts[worst].name, recipe_.parts[worst].scheme.text, movers_[worst].step,
+      movers_[worst].part.T);
 }
 
 template class Chain<float>;

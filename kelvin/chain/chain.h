@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walker: parts, schemes and a potential; takes steps. All parts advance together from one joint letter to the next;
-// between two joint letters they touch disjoint coordinates, so their order cannot matter and no order is defined.
+// One walker: parts, schemes and a potential; takes steps. All parts advance together from one joint letter to the
+// next; between two joint letters they touch disjoint coordinates, so their order cannot matter and no order is
+// defined.
 #pragma once
 #include <memory>
 
@@ -12,14 +13,15 @@ namespace kelvin {
 
 // What can be read off a chain at a draw. Energies are those of U as the chain sees it (mean loss plus prior/N).
 struct PartReading {
-  double kinetic_energy = 0;             // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
-  double kinetic_temperature = 0;        // p.p/m per degree of freedom, read where the scheme's row says it is exact
-  double virial = 0;                     // q.g/2
+  double kinetic_energy = 0;               // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
+  double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
+  double virial = 0;                       // q.g/2
   double configurational_temperature = 0;  // q.g per degree of freedom
 };
 struct Reading {
   std::uint64_t step = 0;
-  double energy = 0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
+  double energy =
+      0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
   double acceptance = 0;  // share of proposals accepted so far; 1 without braces
   std::vector<PartReading> parts;
 };
@@ -27,15 +29,16 @@ struct Reading {
 template <class Real>
 class Chain {
  public:
-  Chain(std::unique_ptr<Potential<Real>>, const Recipe&, Batches, const Noise<Real>&, std::uint64_t seed, std::uint32_t walker);
+  Chain(std::unique_ptr<Potential<Real>>, const Recipe&, Batches, const Noise<Real>&, std::uint64_t seed,
+        std::uint32_t walker);
 
-  // Puts the walker at q with fresh momenta: Gaussian at the part's temperature, and, if the string forgets p and then kicks
-  // it (BARAB), kicked as the step before would have left it; else the first step would differ from every other.
+  // Puts the walker at q with fresh momenta: Gaussian at the part's temperature, and, if the string forgets p and then
+  // kicks it (BARAB), kicked as the step before would have left it; else the first step would differ from every other.
   void start(std::span<const Real> q);
   void place(std::span<const Real> q, std::span<const Real> p);  // puts it anywhere
 
   void step();
-  void step_and_read();     // the same step, which also takes the readings that `reading` returns
+  void step_and_read();  // the same step, which also takes the readings that `reading` returns
   const Reading& reading() const { return reading_; }
 
   std::span<const Real> q() const { return q_; }

@@ -10,7 +10,8 @@ namespace kelvin {
 namespace {
 
 template <class Real>
-std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Dataset& rows, const std::vector<Block>& blocks) {
+std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Dataset& rows,
+                                          const std::vector<Block>& blocks) {
   if (rows.rows == 0) return nullptr;
   auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
   network->arrange(blocks);
@@ -58,7 +59,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
 template <class Real>
 Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise) const {
   const auto seed = std::uint64_t(settings.seed);
-  return Chain<Real>(potential->clone(), recipe, Batches(settings.batch, potential->rows(), seed, walker), noise, seed, walker);
+  return Chain<Real>(potential->clone(), recipe, Batches(settings.batch, potential->rows(), seed, walker), noise, seed,
+                     walker);
 }
 
 template <class Real>

@@ -11,9 +11,9 @@ template <class Real>
 struct Problem {
   RunSettings settings;
   Recipe recipe;
-  Splits data;                                              // no rows for a toy
-  std::unique_ptr<Potential<Real>> potential;               // U: mean loss plus prior / N
-  std::unique_ptr<Network<Real>> train, validation, test;   // null for a toy, and for splits without rows
+  Splits data;                                             // no rows for a toy
+  std::unique_ptr<Potential<Real>> potential;              // U: mean loss plus prior / N
+  std::unique_ptr<Network<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;

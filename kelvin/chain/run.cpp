@@ -28,6 +28,7 @@ void run(std::span<Chain<Real>> walkers, const Plan& plan, const Sink<Real>& sin
 }
 
 template void run(std::span<Chain<float>>, const Plan&, const Sink<float>&, const std::function<void(std::uint64_t)>&);
-template void run(std::span<Chain<double>>, const Plan&, const Sink<double>&, const std::function<void(std::uint64_t)>&);
+template void run(std::span<Chain<double>>, const Plan&, const Sink<double>&,
+                  const std::function<void(std::uint64_t)>&);
 
 }  // namespace kelvin

@@ -28,6 +28,7 @@ using Sink = std::function<void(const Draw<Real>&)>;
 
 // after_round(steps done) runs alone, between rounds.
 template <class Real>
-void run(std::span<Chain<Real>> walkers, const Plan&, const Sink<Real>&, const std::function<void(std::uint64_t)>& after_round);
+void run(std::span<Chain<Real>> walkers, const Plan&, const Sink<Real>&,
+         const std::function<void(std::uint64_t)>& after_round);
 
 }  // namespace kelvin

@@ -18,7 +18,8 @@ RunSettings read_run_settings(const Value& file) {
   if (toy && !s.model.layers.empty())
     throw Error("model.toy = \"{}\" and model.layers exclude each other; keep one", s.model.toy.name);
   if (!toy && s.model.layers.empty())
-    throw Error("the model is not given; set model.layers = [inputs, ..., outputs] or model.toy (see `kelvin list toys`)");
+    throw Error(
+        "the model is not given; set model.layers = [inputs, ..., outputs] or model.toy (see `kelvin list toys`)");
   if (toy && (!s.data.file.empty() || s.data.generator.given()))
     throw Error("model.toy = \"{}\" takes no data; remove [data] or give model.layers", s.model.toy.name);
   if (s.precision.empty()) s.precision = toy ? "double" : "float";

@@ -22,7 +22,8 @@ struct RunSettings {
     field("precision", precision, "\"float\" (default for networks) or \"double\" (default for toys)");
     field("steps", steps, "steps after warm-up, per walker");
     field("warmup", warmup, "steps before the first draw is kept");
-    field("every", every, "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
+    field("every", every,
+          "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
     field("walkers", walkers, "independent chains");
     field("log_every", log_every, "steps between lines of log.jsonl; 0 writes 20 of them");
     field("data", data, "");

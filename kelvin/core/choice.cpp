@@ -9,8 +9,8 @@ namespace {
 const Value& parameter_of(const Choice& choice, std::string_view parameter) {
   const auto at = choice.values.find(std::string(parameter));
   if (at == choice.values.end())
-    throw Error("{}{}\"{}\" needs {}; write {{ name = \"{}\", {} = ... }}", choice.where, choice.where.empty() ? "" : ": ",
-                choice.name, parameter, choice.name, parameter);
+    throw Error("{}{}\"{}\" needs {}; write {{ name = \"{}\", {} = ... }}", choice.where,
+                choice.where.empty() ? "" : ": ", choice.name, parameter, choice.name, parameter);
   return at->second;
 }
 

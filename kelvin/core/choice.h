@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of some table chosen by name, with the numbers it takes. Priors, schedules, generators, toys and initialisers are
-// all written this way:  prior = { name = "gaussian", scale = 2.0 }   or, with nothing to say,   prior = "gaussian".
+// A row of some table chosen by name, with the numbers it takes. Priors, schedules, generators, toys and initialisers
+// are all written this way:  prior = { name = "gaussian", scale = 2.0 }   or, with nothing to say,   prior =
+// "gaussian".
 #pragma once
 #include <span>
 
@@ -40,7 +41,8 @@ void assign(Choice&, const Value&, const std::string& key);
 
 // The row of `table` with that name; every table's rows have a `name` field.
 template <class Row>
-const Row& row_named(std::string_view name, std::span<const Row> table, std::string_view what, std::string_view where = "") {
+const Row& row_named(std::string_view name, std::span<const Row> table, std::string_view what,
+                     std::string_view where = "") {
   std::vector<std::string> known;
   for (const Row& row : table) {
     if (row.name == name) return row;
@@ -48,7 +50,8 @@ const Row& row_named(std::string_view name, std::span<const Row> table, std::str
   }
   std::string list;
   for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
-  throw Error("{}{}no {} \"{}\"; known: {}{}", where, where.empty() ? "" : ": ", what, name, list, suggestion(name, known));
+  throw Error("{}{}no {} \"{}\"; known: {}{}", where, where.empty() ? "" : ": ", what, name, list,
+              suggestion(name, known));
 }
 
 }  // namespace kelvin

@@ -12,7 +12,8 @@ namespace {
 using Philox = r123::Philox4x32;
 
 Philox::ctr_type words(const Stream& s, std::uint32_t block) {
-  const Philox::ctr_type counter = {{block, std::uint32_t(s.step), std::uint32_t(s.step >> 32) << 16 | s.place, s.walker}};
+  const Philox::ctr_type counter = {
+      {block, std::uint32_t(s.step), std::uint32_t(s.step >> 32) << 16 | s.place, s.walker}};
   const Philox::key_type key = {{std::uint32_t(s.key), std::uint32_t(s.key >> 32)}};
   return Philox()(counter, key);
 }

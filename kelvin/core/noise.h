@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter-based randomness (Philox 4x32-10): every number is a pure function of (seed, name, walker, step, place, i), so
-// the order of evaluation, the number of threads and a restart cannot change it.
+// Counter-based randomness (Philox 4x32-10): every number is a pure function of (seed, name, walker, step, place, i),
+// so the order of evaluation, the number of threads and a restart cannot change it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,8 @@
 
 namespace kelvin {
 
-// Calls work(0) ... work(count - 1), each once, on up to `threads` threads; the first exception is thrown when all have stopped.
+// Calls work(0) ... work(count - 1), each once, on up to `threads` threads; the first exception is thrown when all have
+// stopped.
 template <class Work>
 void parallel(std::size_t count, std::size_t threads, Work&& work) {
   std::atomic<std::size_t> next = 0;

@@ -24,7 +24,8 @@ std::vector<std::vector<std::string>> laid_out(const Table& table) {
   for (const auto& row : table.rows) {
     std::vector<std::string> line(lines.front().size());
     for (const auto& [name, cell] : row)
-      line[std::size_t(std::find(lines.front().begin(), lines.front().end(), name) - lines.front().begin())] = shown(cell);
+      line[std::size_t(std::find(lines.front().begin(), lines.front().end(), name) - lines.front().begin())] =
+          shown(cell);
     lines.push_back(std::move(line));
   }
   return lines;
@@ -40,7 +41,8 @@ std::string as_text(const Table& table) {
   std::string text;
   for (const auto& line : lines) {
     std::string out;
-    for (std::size_t c = 0; c < line.size(); ++c) out += fmt::format("{:<{}}", line[c], c + 1 < line.size() ? width[c] + 2 : 0);
+    for (std::size_t c = 0; c < line.size(); ++c)
+      out += fmt::format("{:<{}}", line[c], c + 1 < line.size() ? width[c] + 2 : 0);
     text += out.erase(out.find_last_not_of(' ') + 1) + "\n";
   }
   return text;

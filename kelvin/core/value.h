@@ -33,7 +33,9 @@ void assign(double&, const Value&, const std::string& key);
 void assign(std::string&, const Value&, const std::string& key);
 
 template <class T>
-concept Readable = requires(T& t, const Value& v, const std::string& key) { assign(t, v, key); };
+concept Readable = requires(T& t, const Value& v, const std::string& key) {
+  assign(t, v, key);
+};
 
 template <class T>
 void assign(std::vector<T>& list, const Value& v, const std::string& key) {
@@ -45,7 +47,8 @@ void assign(std::vector<T>& list, const Value& v, const std::string& key) {
   }
 }
 
-// The name of `known` nearest to `given` by edit distance, as a phrase: `; did you mean "step"?` - or nothing if none is near.
+// The name of `known` nearest to `given` by edit distance, as a phrase: `; did you mean "step"?` - or nothing if none
+// is near.
 std::string suggestion(std::string_view given, const std::vector<std::string>& known);
 
 }  // namespace kelvin

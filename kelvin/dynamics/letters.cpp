@@ -54,7 +54,8 @@ double position_spread(double x) {
 }
 
 // dq = p/m dt, dp = -gamma p dt + sqrt(2 gamma m T) dW together, solved exactly. With x = gamma h and y = 1 - e^-x:
-// q += h (y/x) p/m + X, p = e^-x p + V; Var X = (T/m) h^2 (2x - 3 + 4e^-x - e^-2x)/x^2, Cov = T h y^2/x, Var V = m T (1 - e^-2x).
+// q += h (y/x) p/m + X, p = e^-x p + V; Var X = (T/m) h^2 (2x - 3 + 4e^-x - e^-2x)/x^2, Cov = T h y^2/x, Var V = m T (1
+// - e^-2x).
 template <class Real>
 void drift_in_bath(const Part<Real>& s, double h, std::span<const Real> z) {
   const double x = s.gamma * h, y = -std::expm1(-x), ratio = x > 0 ? y / x : 1;

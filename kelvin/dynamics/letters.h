@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters: the elementary flows that schemes are spelled with. To add one, write the function and its row in letters.cpp.
+// Letters: the elementary flows that schemes are spelled with. To add one, write the function and its row in
+// letters.cpp.
 #pragma once
 #include <string_view>
 

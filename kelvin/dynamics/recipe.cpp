@@ -32,8 +32,10 @@ struct Freeze {
 
 Freeze parse_freeze(const std::string& text) {
   const auto fail = [&] {
-    throw Error("model.freeze \"{}\" is not understood; write a block with * and ?, perhaps an entry, perhaps a value: "
-                "\"*.bias\", \"layer1.weight[0,2]\", \"layer2.bias=0.5\"", text);
+    throw Error(
+        "model.freeze \"{}\" is not understood; write a block with * and ?, perhaps an entry, perhaps a value: "
+        "\"*.bias\", \"layer1.weight[0,2]\", \"layer2.bias=0.5\"",
+        text);
   };
   Freeze f;
   std::string left = text;
@@ -65,7 +67,8 @@ Freeze parse_freeze(const std::string& text) {
   return f;
 }
 
-Schedule checked(const Choice& choice, const Horizon& run, const std::string& key, double least, bool least_allowed, bool inf_allowed) {
+Schedule checked(const Choice& choice, const Horizon& run, const std::string& key, double least, bool least_allowed,
+                 bool inf_allowed) {
   const Schedule schedule(choice, run);
   const auto [low, high] = schedule.range();
   const bool fine = (low > least || (least_allowed && low == least)) && (inf_allowed || std::isfinite(high));
@@ -98,14 +101,17 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
   for (const PartRecipe& part : parts) {
     const auto mine = joint(part), first = joint(parts.front());
     if (mine.size() != first.size())
-      throw Error("part \"{}\": scheme \"{}\" has {} joint letters but part \"{}\" (\"{}\") has {}; add '.' where \"{}\" should wait",
-                  part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
-                  mine.size() < first.size() ? part.name : parts.front().name);
+      throw Error(
+          "part \"{}\": scheme \"{}\" has {} joint letters but part \"{}\" (\"{}\") has {}; add '.' where \"{}\" "
+          "should wait",
+          part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
+          mine.size() < first.size() ? part.name : parts.front().name);
     for (std::size_t k = 0; k < mine.size(); ++k)
       if ((is_brace(mine[k]) || is_brace(first[k])) && mine[k] != first[k])
-        throw Error("part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
-                    "accepts or rejects all parts together", part.name, part.scheme.text, parts.front().name,
-                    parts.front().scheme.text);
+        throw Error(
+            "part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
+            "accepts or rejects all parts together",
+            part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
   }
 }
 
@@ -146,15 +152,18 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   for (const auto& [name, part] : settings)
     for (const Block& b : blocks)
       if (selected(part.blocks, b.name) && !all_frozen(b) && !recipe.part_of.emplace(b.name, name).second)
-        throw Error("block \"{}\" is in part \"{}\" and in part \"{}\"; a block belongs to one part: leave it out of one with \"!{}\"",
-                    b.name, recipe.part_of[b.name], name, b.name);
+        throw Error(
+            "block \"{}\" is in part \"{}\" and in part \"{}\"; a block belongs to one part: leave it out of one with "
+            "\"!{}\"",
+            b.name, recipe.part_of[b.name], name, b.name);
   for (const Block& b : blocks)
     if (!recipe.part_of.contains(b.name) && !all_frozen(b))
-      throw Error("block \"{}\" is in no part; add it to the blocks of one (parts: {}) or to model.freeze", b.name, [&] {
-        std::string list;
-        for (const auto& [name, part] : settings) list += (list.empty() ? "" : ", ") + name;
-        return list.empty() ? "none" : list;
-      }());
+      throw Error("block \"{}\" is in no part; add it to the blocks of one (parts: {}) or to model.freeze", b.name,
+                  [&] {
+                    std::string list;
+                    for (const auto& [name, part] : settings) list += (list.empty() ? "" : ", ") + name;
+                    return list.empty() ? "none" : list;
+                  }());
 
   std::size_t offset = 0;
   const auto place = [&](Block b) {
@@ -165,28 +174,36 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   };
   for (const auto& [name, part] : settings) {
     const std::string key = "part." + name + ".";
-    PartRecipe made{name, parse_scheme(part.scheme),
+    PartRecipe made{name,
+                    parse_scheme(part.scheme),
                     checked(part.step, run, key + "step", 0, false, false),
                     checked(part.friction, run, key + "friction", 0, true, true),
-                    checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true, false),
-                    checked(part.mass, run, key + "mass", 0, false, false), offset, 0, {}};
+                    checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature",
+                            0, true, false),
+                    checked(part.mass, run, key + "mass", 0, false, false),
+                    offset,
+                    0,
+                    {}};
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;
-      for (const std::uint32_t i : frozen_entries[b.name]) made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
+      for (const std::uint32_t i : frozen_entries[b.name])
+        made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
       place(b);
     }
     made.size = offset - made.offset;
     if (made.size == 0) {
       std::string patterns;
       for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;
-      throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", name, patterns, listed(blocks));
+      throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", name, patterns,
+                  listed(blocks));
     }
     if (!std::isfinite(made.friction.range().second))
       for (const Move& m : made.scheme.moves)
         if (m.letter->moves_q && m.letter->bath())
-          throw Error("part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit", name,
-                      m.letter->symbol);
+          throw Error(
+              "part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit",
+              name, m.letter->symbol);
     recipe.parts.push_back(std::move(made));
   }
   for (const Block& b : blocks)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe: which blocks form which part, and how each part moves. Made from settings and a potential's blocks, checked once.
+// A recipe: which blocks form which part, and how each part moves. Made from settings and a potential's blocks, checked
+// once.
 #pragma once
 #include <map>
 #include <optional>
@@ -30,7 +31,8 @@ struct PartSettings {
           "0 trains, \"posterior\" samples the posterior (docs/units.md); a number or a schedule; by default 0 for "
           "`kelvin train`, \"posterior\" for `kelvin sample`");
     field("mass", mass, "mass of every entry; a number or a schedule");
-    field("prior", prior, "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
+    field("prior", prior,
+          "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
     field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");
   }
 };
@@ -39,13 +41,13 @@ struct PartRecipe {
   std::string name;
   Scheme scheme;
   Schedule step, friction, temperature, mass;
-  std::size_t offset = 0, size = 0;           // its span of q
-  std::vector<std::uint32_t> frozen;          // entries of the span that stay put
+  std::size_t offset = 0, size = 0;   // its span of q
+  std::vector<std::uint32_t> frozen;  // entries of the span that stay put
   std::size_t freedom() const { return size - frozen.size(); }
 };
 
 struct Recipe {
-  std::vector<Block> blocks;                 // arranged: the parts' blocks one part after another, then the frozen ones
+  std::vector<Block> blocks;  // arranged: the parts' blocks one part after another, then the frozen ones
   std::vector<PartRecipe> parts;
   std::map<std::string, std::string> part_of;  // block name -> part name; frozen blocks have none
   std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry

@@ -11,11 +11,15 @@ namespace {
 using Numbers = std::vector<double>;
 
 // How far along, from 0 to 1; `over` = 0 stands for the whole run.
-double progress(double over, double step, const Horizon& run) { return std::min(1.0, step / (over > 0 ? over : run.steps)); }
+double progress(double over, double step, const Horizon& run) {
+  return std::min(1.0, step / (over > 0 ? over : run.steps));
+}
 
 double constant(const Numbers& n, double, const Horizon&) { return n[0]; }
 double posterior(const Numbers& n, double, const Horizon& run) { return n[0] / run.rows; }
-double linear(const Numbers& n, double step, const Horizon& run) { return n[0] + (n[1] - n[0]) * progress(n[2], step, run); }
+double linear(const Numbers& n, double step, const Horizon& run) {
+  return n[0] + (n[1] - n[0]) * progress(n[2], step, run);
+}
 double cosine(const Numbers& n, double step, const Horizon& run) {
   return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * progress(n[2], step, run))) / 2;
 }
@@ -27,7 +31,9 @@ double cyclical(const Numbers& n, double step, const Horizon&) {
   return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * std::fmod(step, n[2]) / n[2])) / 2;
 }
 double polynomial(const Numbers& n, double step, const Horizon&) { return n[0] * std::pow(1 + step / n[1], -n[2]); }
-double logarithmic(const Numbers& n, double step, const Horizon&) { return n[0] * std::log(2.0) / std::log(2 + step / n[1]); }
+double logarithmic(const Numbers& n, double step, const Horizon&) {
+  return n[0] * std::log(2.0) / std::log(2 + step / n[1]);
+}
 
 constexpr Parameter constant_takes[] = {{"value", "", "the number"}};
 constexpr Parameter posterior_takes[] = {{"times", "1.0", "1 is the Bayes posterior, less is a colder one"}};
@@ -55,7 +61,8 @@ constexpr ScheduleRow table[] = {
     {"step", stairs_takes, stairs, "from factor^floor(step / every)"},
     {"cyclical", cyclical_takes, cyclical, "half a cosine wave, begun anew every cycle"},
     {"polynomial", polynomial_takes, polynomial, "from (1 + step / delay)^-power"},
-    {"logarithmic", logarithmic_takes, logarithmic, "from log 2 / log(2 + step / delay): the cooling of simulated annealing"},
+    {"logarithmic", logarithmic_takes, logarithmic,
+     "from log 2 / log(2 + step / delay): the cooling of simulated annealing"},
 };
 
 }  // namespace

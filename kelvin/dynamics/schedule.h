@@ -13,7 +13,8 @@ struct Horizon {
 struct ScheduleRow {
   std::string_view name;
   std::span<const Parameter> parameters;
-  double (*value)(const std::vector<double>& numbers, double step, const Horizon&);  // numbers in the order of `parameters`
+  double (*value)(const std::vector<double>& numbers, double step,
+                  const Horizon&);  // numbers in the order of `parameters`
   std::string_view meaning;
 };
 std::span<const ScheduleRow> schedules();

@@ -62,14 +62,15 @@ struct Parser {
     for (const Letter& l : letters()) symbols += (symbols.empty() ? "" : " ") + std::string(1, l.symbol);
     std::vector<std::string> names;
     for (const NamedScheme& s : table) names.emplace_back(s.name);
-    throw Error("no letter '{}' in scheme \"{}\"; known letters: {}; `kelvin list schemes` shows the named ones{}", c, text,
-                symbols, suggestion(lower(text), names));
+    throw Error("no letter '{}' in scheme \"{}\"; known letters: {}; `kelvin list schemes` shows the named ones{}", c,
+                text, symbols, suggestion(lower(text), names));
   }
 
   int repeats() {
     const std::size_t start = at;
     long n = 0;
-    while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) && n < 100000) n = 10 * n + text[at++] - '0';
+    while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) && n < 100000)
+      n = 10 * n + text[at++] - '0';
     if (at == start || n < 1 || n >= 100000)
       throw Error("scheme \"{}\": ')' must be followed by how often to repeat, from 1 to 99999, as in (BAB)10", text);
     return int(n);
@@ -104,14 +105,15 @@ void check_braces(const Scheme& scheme) {
   const Move* open = nullptr;
   for (const Move& move : scheme.moves) {
     const Joint joint = move.letter->joint;
-    if (joint == Joint::propose && open) throw Error("scheme \"{}\": '{{' inside '{{ }}'; close the first before the next", scheme.text);
+    if (joint == Joint::propose && open)
+      throw Error("scheme \"{}\": '{{' inside '{{ }}'; close the first before the next", scheme.text);
     if (joint == Joint::decide && !open) throw Error("scheme \"{}\": '}}' without '{{'", scheme.text);
     if (joint == Joint::propose) open = &move;
     if (joint == Joint::decide) {
       for (const Move *a = open + 1, *b = &move - 1; a <= b; ++a, --b) {
         if (a->letter->normals || b->letter->normals)
-          throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside", scheme.text,
-                      (a->letter->normals ? a : b)->letter->symbol);
+          throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
+                      scheme.text, (a->letter->normals ? a : b)->letter->symbol);
         if (a->letter != b->letter)
           throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
       }
@@ -130,7 +132,8 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   Scheme scheme;
   scheme.text = row ? row->text : text;
   const auto sequence = Parser{scheme.text, extra_letters}.sequence(0);
-  if (sequence.empty()) throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
+  if (sequence.empty())
+    throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
   std::map<const Letter*, int> occurrences;
   for (const Letter* l : sequence) ++occurrences[l];
   for (const Letter* l : sequence) {
@@ -139,8 +142,11 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   }
   check_braces(scheme);
 
-  const auto last_bath = std::find_if(scheme.moves.rbegin(), scheme.moves.rend(), [](const Move& m) { return m.letter->bath(); });
-  const Kinetic where = row && row->kinetic != nowhere ? row->kinetic : last_bath == scheme.moves.rend() ? on_step : after_bath;
+  const auto last_bath =
+      std::find_if(scheme.moves.rbegin(), scheme.moves.rend(), [](const Move& m) { return m.letter->bath(); });
+  const Kinetic where = row && row->kinetic != nowhere     ? row->kinetic
+                        : last_bath == scheme.moves.rend() ? on_step
+                                                           : after_bath;
   scheme.kinetic_after = where == after_bath ? std::size_t(scheme.moves.rend() - last_bath) : scheme.moves.size();
   scheme.kinetic_exact = row && row->kinetic != nowhere;
   return scheme;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemes: how a string of letters becomes a list of moves. To name one, add a row to the table in scheme.cpp.
 //
-// A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "(BAB)5" repeats; the step is always
-// the time of the whole string.
+// A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "(BAB)5" repeats; the step is
+// always the time of the whole string.
 #pragma once
 #include <limits>
 #include <string>
@@ -20,8 +20,8 @@ enum class Kinetic { nowhere, on_step, after_bath };
 
 struct NamedScheme {
   std::string_view name, text;
-  double order;      // of the error of <q^2> on a Gaussian; the tests measure it
-  Kinetic kinetic;   // the tests measure it too
+  double order;     // of the error of <q^2> on a Gaussian; the tests measure it
+  Kinetic kinetic;  // the tests measure it too
   std::string_view aliases, source;
 };
 std::span<const NamedScheme> schemes();
@@ -39,7 +39,8 @@ struct Scheme {
   bool has_momentum = false;  // some letter moves p
 };
 
-// Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the table's.
+// Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the
+// table's.
 Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters = {});
 
 }  // namespace kelvin

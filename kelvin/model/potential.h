@@ -23,12 +23,14 @@ struct Block {
 template <class Real>
 struct Potential {
   virtual ~Potential() = default;
-  virtual std::vector<Block> blocks() const = 0;     // what the parameters are called, their shapes and where they are now
-  virtual void arrange(std::span<const Block>) = 0;  // the same blocks with new offsets; called once, before any evaluation
-  // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first call.
+  virtual std::vector<Block> blocks() const = 0;  // what the parameters are called, their shapes and where they are now
+  virtual void arrange(
+      std::span<const Block>) = 0;  // the same blocks with new offsets; called once, before any evaluation
+  // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first
+  // call.
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;
-  virtual std::size_t rows() const { return 0; }                  // rows of data; 0 without data
-  virtual std::unique_ptr<Potential> clone() const = 0;           // for another walker: shares data, not workspace
+  virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
+  virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
 };
 
 }  // namespace kelvin

@@ -58,13 +58,15 @@ std::vector<double> stored_block(const std::string& place, const Block& block) {
   if (place.ends_with(".npz")) {
     const auto arrays = read_npz(place);
     const auto at = arrays.find(block.name);
-    if (at == arrays.end()) throw Error("\"{}\" has no array \"{}\"; its arrays must be named as the blocks are", place, block.name);
+    if (at == arrays.end())
+      throw Error("\"{}\" has no array \"{}\"; its arrays must be named as the blocks are", place, block.name);
     values = at->second.values;
   } else {
     std::string run = place;
     const auto numbers = split_numbers(run);
     const Samples samples = open_samples(run);
-    const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0], walker = numbers.size() < 2 ? 0 : numbers[1];
+    const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0],
+                      walker = numbers.size() < 2 ? 0 : numbers[1];
     if (draw >= samples.draws || walker >= samples.walkers)
       throw Error("\"{}\": the run has {} draws of {} walkers, counted from 0", place, samples.draws, samples.walkers);
     if (std::find(samples.blocks.begin(), samples.blocks.end(), block.name) == samples.blocks.end())
@@ -74,7 +76,8 @@ std::vector<double> stored_block(const std::string& place, const Block& block) {
     values.assign(all.begin() + long(draw * each), all.begin() + long((draw + 1) * each));
   }
   if (values.size() != block.size())
-    throw Error("\"{}\": block \"{}\" holds {} numbers where {} x {} are needed", place, block.name, values.size(), block.rows, block.columns);
+    throw Error("\"{}\": block \"{}\" holds {} numbers where {} x {} are needed", place, block.name, values.size(),
+                block.rows, block.columns);
   return values;
 }
 

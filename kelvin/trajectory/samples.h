@@ -20,7 +20,8 @@ struct Samples {
 
 Samples open_samples(const std::filesystem::path& run);
 
-// Values of a block from RUN (the last draw of its first walker), RUN:draw, RUN:draw:walker, or an .npz file with that name.
+// Values of a block from RUN (the last draw of its first walker), RUN:draw, RUN:draw:walker, or an .npz file with that
+// name.
 std::vector<double> stored_block(const std::string& place, const Block&);
 
 }  // namespace kelvin

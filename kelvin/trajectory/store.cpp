@@ -14,14 +14,16 @@ void make_run_directory(const fs::path& run, bool replace) {
   if (fs::exists(run, failed) && !fs::is_directory(run, failed))
     throw Error("\"{}\" is a file; give a directory that does not exist yet to --out", run.string());
   if (fs::is_directory(run, failed) && !fs::is_empty(run, failed)) {
-    if (!replace) throw Error("\"{}\" exists already; give another --out, or --force to replace the run there", run.string());
+    if (!replace)
+      throw Error("\"{}\" exists already; give another --out, or --force to replace the run there", run.string());
     if (!fs::exists(run / "run.json", failed))
       throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
     for (const char* name : {"run.toml", "run.json", "log.jsonl", "samples.zarr"}) fs::remove_all(run / name, failed);
   }
   fs::create_directories(run, failed);
   if (failed || !fs::is_directory(run))
-    throw Error("cannot make the directory \"{}\": {}; give a place that may be written to with --out", run.string(), failed.message());
+    throw Error("cannot make the directory \"{}\": {}; give a place that may be written to with --out", run.string(),
+                failed.message());
 }
 
 template <class Real>
@@ -39,7 +41,8 @@ std::span<const typename Store<Real>::Statistic> Store<Real>::statistics() {
        }},
       {"acceptance_rate", false, [](const Reading& r, std::size_t, double) { return r.acceptance; }},
       {"kinetic_energy", true, [](const Reading& r, std::size_t k, double) { return r.parts[k].kinetic_energy; }},
-      {"kinetic_temperature", true, [](const Reading& r, std::size_t k, double) { return r.parts[k].kinetic_temperature; }},
+      {"kinetic_temperature", true,
+       [](const Reading& r, std::size_t k, double) { return r.parts[k].kinetic_temperature; }},
       {"virial", true, [](const Reading& r, std::size_t k, double) { return r.parts[k].virial; }},
       {"configurational_temperature", true,
        [](const Reading& r, std::size_t k, double) { return r.parts[k].configurational_temperature; }},
@@ -51,7 +54,8 @@ template <class Real>
 Store<Real>::Store(const fs::path& run, const Recipe& recipe, double rows, std::size_t walkers, std::uint64_t draws)
     : samples_(run / "samples.zarr"), recipe_(recipe), rows_(rows), buffers_(walkers) {
   const std::size_t about_two_megabytes = (std::size_t(1) << 21) / (recipe.size * sizeof(Real));
-  chunk_ = std::clamp<std::size_t>(about_two_megabytes, 1, std::max<std::size_t>(1, std::min<std::size_t>(draws, 4096)));
+  chunk_ =
+      std::clamp<std::size_t>(about_two_megabytes, 1, std::max<std::size_t>(1, std::min<std::size_t>(draws, 4096)));
   for (const char* group : {"", "posterior", "sample_stats"}) write_zarr_group(samples_ / group);
   write_metadata(0);
 }
@@ -78,8 +82,10 @@ ZarrShape Store<Real>::shape_of(const Statistic& s, std::uint64_t draws) const {
 
 template <class Real>
 void Store<Real>::write_metadata(std::uint64_t draws) {
-  for (const Block& block : recipe_.blocks) write_zarr_metadata<Real>(samples_ / "posterior" / block.name, shape_of(block, draws));
-  for (const Statistic& s : statistics()) write_zarr_metadata<double>(samples_ / "sample_stats" / s.name, shape_of(s, draws));
+  for (const Block& block : recipe_.blocks)
+    write_zarr_metadata<Real>(samples_ / "posterior" / block.name, shape_of(block, draws));
+  for (const Statistic& s : statistics())
+    write_zarr_metadata<double>(samples_ / "sample_stats" / s.name, shape_of(s, draws));
 }
 
 template <class Real>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a run directory: run.toml (as given), run.json (resolved), log.jsonl, samples.zarr with the groups `posterior` (one
-// array per block) and `sample_stats`.
+// Writing a run directory: run.toml (as given), run.json (resolved), log.jsonl, samples.zarr with the groups
+// `posterior` (one array per block) and `sample_stats`.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -27,8 +27,8 @@ class Store {
   };
   static std::span<const Statistic> statistics();
   struct Buffer {
-    std::vector<Real> q;         // draws x size
-    std::vector<double> numbers; // draws x numbers of all statistics
+    std::vector<Real> q;          // draws x size
+    std::vector<double> numbers;  // draws x numbers of all statistics
     std::size_t filled = 0, chunk = 0;
     std::uint64_t draws = 0;
   };

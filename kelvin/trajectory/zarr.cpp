@@ -14,12 +14,14 @@
 namespace kelvin {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "chunks are written as they lie in memory, marked little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "chunks are written as they lie in memory, marked little-endian");
 
 template <class Real>
 constexpr const char* type_name = sizeof(Real) == 4 ? "<f4" : "<f8";
 
-std::filesystem::path chunk_path(const std::filesystem::path& array, const ZarrShape& shape, std::size_t walker, std::size_t chunk) {
+std::filesystem::path chunk_path(const std::filesystem::path& array, const ZarrShape& shape, std::size_t walker,
+                                 std::size_t chunk) {
   std::string name = fmt::format("{}.{}", walker, chunk);
   for (std::size_t k = 0; k < shape.each.size(); ++k) name += ".0";
   return array / name;
@@ -53,14 +55,16 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
   if (file) std::filesystem::rename(unfinished, path, failed);
   if (!file || failed) {
     std::filesystem::remove(unfinished, failed);
-    throw Error("cannot write \"{}\"; check that the directory may be written to and the disk is not full", path.string());
+    throw Error("cannot write \"{}\"; check that the directory may be written to and the disk is not full",
+                path.string());
   }
 }
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
-  if (!file || std::filesystem::is_directory(path)) throw Error("cannot read \"{}\"; is it a run of kelvin?", path.string());
+  if (!file || std::filesystem::is_directory(path))
+    throw Error("cannot read \"{}\"; is it a run of kelvin?", path.string());
   text << file.rdbuf();
   return text.str();
 }
@@ -78,8 +82,9 @@ void write_zarr_metadata(const std::filesystem::path& path, const ZarrShape& sha
   std::vector<std::size_t> whole = {shape.walkers, shape.draws}, chunk = {1, shape.chunk};
   whole.insert(whole.end(), shape.each.begin(), shape.each.end());
   chunk.insert(chunk.end(), shape.each.begin(), shape.each.end());
-  const nlohmann::json about = {{"zarr_format", 2}, {"shape", whole},       {"chunks", chunk},   {"dtype", type_name<Real>},
-                                {"order", "C"},     {"fill_value", "NaN"}, {"filters", nullptr}, {"compressor", nullptr}};
+  const nlohmann::json about = {{"zarr_format", 2},         {"shape", whole},       {"chunks", chunk},
+                                {"dtype", type_name<Real>}, {"order", "C"},         {"fill_value", "NaN"},
+                                {"filters", nullptr},       {"compressor", nullptr}};
   std::vector<std::string> names = {"chain", "draw"};
   names.insert(names.end(), shape.dimensions.begin(), shape.dimensions.end());
   write_file(path / ".zattrs", nlohmann::json{{"_ARRAY_DIMENSIONS", names}}.dump(2));
@@ -133,7 +138,8 @@ std::vector<double> read_zarr(const std::filesystem::path& path, std::size_t wal
     const auto file = chunk_path(path, shape, walker, first / shape.chunk);
     const std::string bytes = read_file(file);
     if (bytes.size() != shape.chunk * each * width)
-      throw Error("\"{}\" holds {} bytes where {} are due; the run was damaged", file.string(), bytes.size(), shape.chunk * each * width);
+      throw Error("\"{}\" holds {} bytes where {} are due; the run was damaged", file.string(), bytes.size(),
+                  shape.chunk * each * width);
     const std::size_t numbers = std::min(shape.chunk, shape.draws - first) * each;
     if (single) append_chunk<float>(out, bytes, numbers);
     else append_chunk<double>(out, bytes, numbers);
@@ -143,7 +149,9 @@ std::vector<double> read_zarr(const std::filesystem::path& path, std::size_t wal
 
 template void write_zarr_metadata<float>(const std::filesystem::path&, const ZarrShape&);
 template void write_zarr_metadata<double>(const std::filesystem::path&, const ZarrShape&);
-template void write_zarr_chunk<float>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t, std::span<const float>);
-template void write_zarr_chunk<double>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t, std::span<const double>);
+template void write_zarr_chunk<float>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t,
+                                      std::span<const float>);
+template void write_zarr_chunk<double>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t,
+                                       std::span<const double>);
 
 }  // namespace kelvin

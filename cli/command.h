@@ -13,9 +13,12 @@ namespace kelvin::cli {
 
 void add_train(CLI::App&);
 void add_sample(CLI::App&);
+void add_resume(CLI::App&);
+void add_watch(CLI::App&);
 void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
 void add_summary(CLI::App&);
+void add_export(CLI::App&);
 void add_list(CLI::App&);
 void add_check(CLI::App&);
 void add_new(CLI::App&);
@@ -35,6 +38,13 @@ struct RunFile {
 void print(const std::string& text);
 void print(const Table&, bool json);
 void remark(std::string_view text);  // one line on stderr
+
+extern std::string command_line;  // as it was typed
+
+// Ends the program with a code of its own, when all that is to be said has been.
+struct Exit {
+  int code;
+};
 
 // Calls work<float>() or work<double>() as the settings say.
 template <class Work>

@@ -7,6 +7,8 @@
 
 namespace kelvin::cli {
 
+std::string command_line;
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) + "\n" : as_text(table)); }
@@ -39,13 +41,17 @@ int main(int count, char** words) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const auto add : {cli::add_new, cli::add_data, cli::add_train, cli::add_sample, cli::add_summary,
+  for (const auto add : {cli::add_new, cli::add_data, cli::add_train, cli::add_sample, cli::add_resume, cli::add_watch,
+                         cli::add_summary, cli::add_export,
                          cli::add_evaluate, cli::add_check, cli::add_list, cli::add_page})
     add(app);
+  for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
+  } catch (const cli::Exit& e) {
+    return e.code;
   } catch (const std::exception& e) {
     cli::remark(e.what());
     return 1;

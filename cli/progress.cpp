@@ -24,8 +24,8 @@ std::string rate_text(double rate) {
 
 }  // namespace
 
-Progress::Progress(double total, std::string unit, bool quiet)
-    : total_(total), unit_(std::move(unit)), quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+Progress::Progress(double total, std::string unit, bool quiet, double done)
+    : total_(total), before_(done), unit_(std::move(unit)), quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
 
 double Progress::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -33,12 +33,12 @@ double Progress::seconds() const {
 
 void Progress::show(double done, const std::string& note) {
   if (quiet_) return;
-  const double share = done / total_, spent = seconds();
+  const double share = done / total_, spent = seconds(), rate = (done - before_) / std::max(spent, 1e-9);
   if (!terminal_ && share < 1 && share < shown_ + 0.1) return;  // ten lines are enough in a file
   shown_ = share;
   const std::string state =
-      fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(done / std::max(spent, 1e-9)), unit_,
-                  clock(spent / share - spent), note);
+      fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(rate), unit_,
+                  clock(rate > 0 ? (total_ - done) / rate : 0), note);
   constexpr int width = 24;
   const std::string bar =
       std::string(std::size_t(width * share), '#') + std::string(std::size_t(width) - std::size_t(width * share), '.');

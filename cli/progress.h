@@ -8,13 +8,13 @@ namespace kelvin::cli {
 
 class Progress {
  public:
-  Progress(double total, std::string unit, bool quiet);
+  Progress(double total, std::string unit, bool quiet, double done = 0);
   void show(double done, const std::string& note);
   void finish();
   double seconds() const;
 
  private:
-  double total_, shown_ = -1;
+  double total_, before_, shown_ = -1;  // before_: done when it began
   std::string unit_;
   bool quiet_, terminal_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kelvin train` and `kelvin sample`: one loop. Training is sampling at temperature 0.
+// `kelvin train`, `kelvin sample` and `kelvin resume`: one loop. Training is sampling at temperature 0.
 #include <cmath>
+#include <csignal>
+#include <ctime>
 #include <fstream>
 #include <numeric>
+#include <optional>
+#include <sstream>
 #include <thread>
 
 #include "cli/command.h"
@@ -23,11 +27,19 @@ struct Mode {
   long draws;          // kept if the run file does not say
 };
 
+// What a command line says besides the settings.
 struct Options {
   RunFile file;
-  std::string out;
+  std::string out, from;
   bool force = false, quiet = false, json = false;
   std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  long more_steps = 0, until = 0;  // of `resume`
+};
+
+// A run to be resumed.
+struct Resumed {
+  RunLock lock;
+  nlohmann::json record;
 };
 
 nlohmann::json as_json(const Score& s) {
@@ -87,6 +99,7 @@ template <class Real>
 nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
   nlohmann::json record = {{"kelvin", std::string(version())},
                            {"command", mode.name},
+                           {"command_line", command_line},
                            {"settings", as_json(problem.settings)},
                            {"rows", problem.data.train.rows},
                            {"parameters", problem.recipe.size}};
@@ -109,65 +122,201 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
   return record;
 }
 
+// ---- signals: the walkers finish their step, then the run is checkpointed
+
+Requests requests;
+std::atomic<int> caught = 0;
+
+void on_signal(int signal) {
+  caught = signal;
+  requests.stop = true;
+  requests.pause = true;
+}
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = int(SA_RESETHAND);  // a second one ends the program at once
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, with a message
+}
+
+// ---- the files of a run besides its draws
+
+std::uint32_t checksum_of(const Splits& data) {
+  std::uint32_t sum = 0;
+  for (const Dataset* rows : {&data.train, &data.validation, &data.test})
+    for (const auto* numbers : {&rows->inputs, &rows->targets})
+      sum = checksum({reinterpret_cast<const char*>(numbers->data()), numbers->size() * sizeof(double)}, sum);
+  return sum;
+}
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  return text;
+}
+
+void write_record(const std::filesystem::path& run, const nlohmann::json& record) {
+  write_file(run / "run.json", record.dump(2) + "\n");
+}
+
+// Leaves the lines up to `step`, which a resumed run will not write again; returns the last of them.
+nlohmann::json trim_log(const std::filesystem::path& file, std::uint64_t step) {
+  nlohmann::json last;
+  std::string kept;
+  if (std::filesystem::exists(file)) {
+    std::stringstream lines(read_file(file));
+    for (std::string text; std::getline(lines, text);) {
+      auto line = nlohmann::json::parse(text, nullptr, false);
+      if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
+      kept += text + "\n";
+      last = std::move(line);
+    }
+  }
+  write_file(file, kept);
+  return last;
+}
+
+// ---- the run
+
 template <class Real>
-void execute(RunSettings settings, const Mode& mode, const Options& options, const Remark& tell) {
+void execute(const RunSettings& settings, const Mode& mode, const Options& options, const Remark& tell,
+             std::optional<Resumed> resumed) {
   const Problem<Real> problem = make_problem<Real>(settings, tell);
+  const std::filesystem::path out = options.out;
+  nlohmann::json record = resumed ? resumed->record : record_of(problem, mode);
+  const std::uint32_t fits = checksum(record.at("settings").dump());
+  const std::string data = fmt::format("{:08x}", checksum_of(problem.data));
+  if (resumed && record.at("data_checksum") != data)
+    throw Error("the data are not those that \"{}\" was started with; put them back, or start a new run", out.string());
+
   const Noise<Real> noise;
   std::vector<Chain<Real>> walkers;
-  for (std::uint32_t w = 0; w < std::uint32_t(settings.walkers); ++w) {
-    walkers.push_back(problem.chain(w, noise));
-    walkers.back().start(problem.starting_point(w, stored_block));
+  std::vector<Kept> kept;
+  const auto count = std::uint32_t(settings.walkers);
+  for (std::uint32_t w = 0; w < count; ++w) walkers.push_back(problem.chain(w, noise));
+  if (resumed && has_checkpoint(out)) {
+    const auto checkpoint = read_checkpoint<Real>(out, fits);
+    for (std::uint32_t w = 0; w < count; ++w) walkers[w].restore(checkpoint.chains.at(w));
+    kept = checkpoint.kept;
+  } else {
+    for (std::uint32_t w = 0; w < count; ++w)
+      walkers[w].start(problem.starting_point(w, [&](const std::string& place, const Block& block) {
+        return stored_block(place, block, w, count);
+      }));
   }
+  std::uint64_t before = walkers.front().steps(), furthest = before;
+  for (const auto& chain : walkers) before = std::min(before, chain.steps()), furthest = std::max(furthest, chain.steps());
+
   Plan plan;
-  plan.warmup = std::uint64_t(settings.warmup), plan.steps = std::uint64_t(settings.steps),
-  plan.threads = options.threads;
-  plan.every = std::uint64_t(settings.every ? settings.every : std::max(1L, settings.steps / mode.draws));
-  const std::uint64_t total = plan.warmup + plan.steps;
-  const std::uint64_t log_every =
-      settings.log_every ? std::uint64_t(settings.log_every) : std::max<std::uint64_t>(1, total / 20);
-  plan.round =
-      std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log grows
+  plan.warmup = std::uint64_t(settings.warmup), plan.steps = std::uint64_t(settings.steps);
+  const std::uint64_t planned_draws = plan.steps / std::uint64_t(settings.every);
+  if (resumed) {
+    auto until = record.at("until").get<std::uint64_t>();
+    if (options.more_steps) until += std::uint64_t(options.more_steps);
+    if (options.until) until = std::uint64_t(options.until);
+    if (until < furthest || until < plan.warmup)
+      throw Error("--until {} lies before step {}, which the run has reached", until, std::max(furthest, plan.warmup));
+    plan.steps = until - plan.warmup;
+  }
+  plan.threads = options.threads, plan.every = std::uint64_t(settings.every);
+  plan.keep_warmup = settings.store.keep_warmup;
+  plan.checkpoint = std::uint64_t(settings.checkpoint_every);
+  plan.requests = &requests;
+  const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
+  plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
 
-  const std::filesystem::path out = options.out;
-  make_run_directory(out, options.force);
-  nlohmann::json record = record_of(problem, mode);
-  std::filesystem::copy_file(options.file.path, out / "run.toml");
-  write_file(out / "run.json", record.dump(2) + "\n");
-  std::ofstream log(out / "log.jsonl");
-  Store<Real> store(out, problem.recipe, problem.rows(), walkers.size(), plan.draws());
-  for (const PartRecipe& part : problem.recipe.parts)
-    tell(fmt::format(
-        "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}", part.name,
-        part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-        problem.rows() * part.temperature.at(0)));
+  std::optional<RunLock> lock;
+  if (resumed) lock.emplace(std::move(resumed->lock));
+  else lock.emplace(make_run_directory(out, options.force));
+  record["until"] = total;
+  record["data_checksum"] = data;
+  record.erase("finished");
+  if (!resumed) record["created_at"] = now(), record["directory"] = std::filesystem::current_path().string();
+  write_record(out, record);
+  if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
+  nlohmann::json line = trim_log(out / "log.jsonl", before);
+  std::ofstream log(out / "log.jsonl", std::ios::app);
+  const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;
+  Progress progress(double(total), "steps", options.quiet, double(before));
+  const auto seconds = [&] { return earlier + progress.seconds(); };
+  Store<Real> store(out, problem, planned_draws,
+                    {{"inference_library", "kelvin"},
+                     {"inference_library_version", record.at("kelvin")},
+                     {"seed", settings.seed},
+                     {"command", record.at("command_line")},
+                     {"created_at", record.at("created_at")}},
+                    seconds, std::move(kept));
+  const auto save = [&](bool last) {
+    last ? store.finish() : store.acknowledge();
+    Checkpoint<Real> checkpoint;
+    for (const auto& chain : walkers) checkpoint.chains.push_back(chain.state());
+    checkpoint.kept = store.kept();
+    write_checkpoint(out, fits, checkpoint);
+  };
+  if (!resumed)
+    for (const PartRecipe& part : problem.recipe.parts)
+      tell(fmt::format(
+          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}",
+          part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
+          problem.rows() * part.temperature.at(0)));
 
-  Progress progress(double(total), "steps", options.quiet);
-  nlohmann::json line;
+  catch_signals();
+  constexpr std::chrono::seconds patience(30);  // between checkpoints, if the settings do not say; no result depends on it
+  std::jthread timer;
+  if (!plan.checkpoint)
+    timer = std::jthread([patience](std::stop_token stop) {
+      std::mutex mutex;
+      std::condition_variable_any never;
+      for (std::unique_lock held(mutex); !stop.stop_requested(); requests.pause = true)
+        never.wait_for(held, stop, patience, [] { return false; });
+    });
+  std::uint64_t logged = before;
+  double logged_at = 0, saved_at = 0;
   try {
+    if (!resumed) save(false);
     run<Real>(
         walkers, plan, [&](const Draw<Real>& draw) { store.keep(draw); },
         [&](std::uint64_t done) {
-          if (done % log_every == 0 || done == total) {
+          if (done > logged && (done % log_every == 0 || done == total)) {
             line = state_of<Real>(problem, walkers);
-            line["seconds"] = progress.seconds();
+            line["seconds"] = seconds();
+            line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
+            logged = done, logged_at = progress.seconds();
             if (!(log << line.dump() << std::endl))
-              throw Error("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
+              throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
+          }
+          if (plan.checkpoint ? done % plan.checkpoint == 0 : progress.seconds() - saved_at > patience.count() - 1) {
+            save(false);
+            saved_at = progress.seconds();
           }
           progress.show(double(done), line.contains("train") ? shown("train", line["train"])
                                                              : fmt::format("U {:.4g}", walkers[0].reading().energy));
         });
+    save(true);
+  } catch (const WriteError& e) {
+    progress.finish();
+    throw Error("{}; nothing that was written before is lost: when that is mended, `kelvin resume {}`", e.what(),
+                out.string());
   } catch (...) {
     progress.finish();
     store.finish();
     throw;
   }
   progress.finish();
-  store.finish();
-  record["seconds"] = progress.seconds();
+  std::uint64_t done = total;
+  for (const auto& chain : walkers) done = std::min(done, chain.steps());
+  if (done < total) {
+    remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
+    throw Exit{128 + caught};
+  }
+  record["seconds"] = seconds();
   record["draws"] = plan.draws();
   record["finished"] = true;
   record["final"] = line;
-  write_file(out / "run.json", record.dump(2) + "\n");
+  write_record(out, record);
 
   if (options.json) return print(record.dump(2) + "\n");
   if (options.quiet) return;
@@ -177,31 +326,94 @@ void execute(RunSettings settings, const Mode& mode, const Options& options, con
                     out.string(), out.string()));
 }
 
+Remark teller(bool quiet) {
+  return [quiet](std::string_view text) {
+    if (!quiet) remark(text);
+  };
+}
+
+void add_shared(CLI::App& command, Options& options) {
+  command.add_option("--threads", options.threads, "threads for the walkers; the result does not depend on them")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("-q,--quiet", options.quiet, "no progress, no remarks");
+  command.add_flag("--json", options.json, "print the record of the run as JSON");
+}
+
 void add(CLI::App& app, const Mode& mode) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand(mode.name, mode.summary);
   options->file.add_to(command);
   command.add_option("-o,--out", options->out, "directory of the run (default: runs/ and the name of the run file)");
   command.add_flag("--force", options->force, "replace the run that is there");
-  command.add_option("--threads", options->threads, "threads for the walkers; the result does not depend on them")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("-q,--quiet", options->quiet, "no progress, no remarks");
-  command.add_flag("--json", options->json, "print the record of the run as JSON");
+  command.add_option("--from", options->from,
+                     "start from another run: RUN (its last draw), RUN:draw or RUN:draw:walker; each walker from its "
+                     "own if there are as many, else all from the first");
+  add_shared(command, *options);
   command.footer(fmt::format("Example:  {}", mode.example));
   command.callback([options, mode] {
-    const Remark tell = [quiet = options->quiet](std::string_view text) {
-      if (!quiet) remark(text);
-    };
     if (options->out.empty())
       options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
     RunSettings settings = read_run_settings(options->file.value());
     for (auto& [name, part] : settings.part)
       if (!part.temperature.given()) part.temperature = mode.temperature;
-    with_precision(settings, [&]<class Real>() { execute<Real>(settings, mode, *options, tell); });
+    if (!options->from.empty()) settings.from = options->from;
+    const long total = settings.warmup + settings.steps;
+    if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);
+    if (!settings.log_every) settings.log_every = std::max(1L, total / 20);
+    with_precision(settings,
+                   [&]<class Real>() { execute<Real>(settings, mode, *options, teller(options->quiet), {}); });
+  });
+}
+
+// Back to where it was started, if that is still there: the names of its files are relative to it.
+void go_to_directory_of(const nlohmann::json& record) {
+  std::error_code ignored;
+  if (record.contains("directory")) std::filesystem::current_path(record["directory"].get<std::string>(), ignored);
+}
+
+void resume(Options& options) {
+  read_record(options.out);  // refuses what is no run before a lock is put there
+  Resumed resumed{RunLock(options.out), read_record(options.out)};
+  const std::string name = (std::filesystem::path(options.out) / "run.json").string();
+  RunSettings settings;
+  Mode mode{};
+  std::string command;
+  try {
+    settings = read_run_settings(as_value(resumed.record.at("settings"), name));
+    command = resumed.record.at("command").get<std::string>();
+    for (const char* needed : {"until", "data_checksum", "kelvin", "command_line", "created_at"})
+      resumed.record.at(needed);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error("\"{}\" is damaged: {}", name, e.what());
+  }
+  if (resumed.record.value("finished", false) && !options.more_steps && !options.until)
+    return remark(fmt::format("\"{}\" has finished its {} steps; --steps N adds N more", options.out,
+                              resumed.record.at("until").dump()));
+  mode.name = command.c_str();
+  options.out = std::filesystem::absolute(options.out).string();
+  go_to_directory_of(resumed.record);
+  with_precision(settings, [&]<class Real>() {
+    execute<Real>(settings, mode, options, teller(options.quiet), std::move(resumed));
   });
 }
 
 }  // namespace
+
+void add_resume(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand(
+      "resume", "go on with a run that was stopped, killed or has finished, as if it had never been interrupted");
+  command.add_option("run", options->out, "directory of the run")->required();
+  auto* more = command.add_option("--steps", options->more_steps, "so many steps more than were planned");
+  auto* until = command.add_option("--until", options->until,
+                                   "up to this step, counted from the start and warm-up included; without either: up "
+                                   "to what was planned");
+  more->check(CLI::PositiveNumber)->excludes(until);
+  until->check(CLI::PositiveNumber);
+  add_shared(command, *options);
+  command.footer("Example:  kelvin resume runs/spiral --steps 10000");
+  command.callback([options] { resume(*options); });
+}
 
 void add_train(CLI::App& app) {
   add(app, {"train", "minimise the loss (the run file's schemes at temperature 0 unless it says otherwise)",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes docs/gap.png from a run of examples/gap.toml: the data, the posterior mean and its bands.
 
-Needs Debian's python3-matplotlib.  Usage, from the project's root:
+Needs Debian's python3-matplotlib, python3-xarray and python3-zarr.  Usage, from the project's root:
     build/kelvin sample examples/gap.toml -o build/gap
     build/kelvin data examples/gap.toml --rows train | /usr/bin/python3 docs/make_pictures.py build/gap
 """
@@ -15,22 +15,17 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
 
 run = pathlib.Path(sys.argv[1])
 record = json.loads((run / "run.json").read_text())
+posterior = xr.open_zarr(str(run / "samples.zarr"), group="posterior")
 
 
 def block(name):
     """All draws of a block, walkers one after another."""
-    about = json.loads((run / "samples.zarr/posterior" / name / ".zarray").read_text())
-    walkers, draws, *each = about["shape"]
-    chunk = about["chunks"][1]
-    parts = []
-    for walker in range(walkers):
-        for c in range(-(-draws // chunk)):
-            file = run / "samples.zarr/posterior" / name / ".".join(map(str, [walker, c] + [0] * len(each)))
-            parts.append(np.fromfile(file, about["dtype"]).reshape([chunk] + each)[: draws - c * chunk])
-    return np.concatenate(parts)
+    values = posterior[name].values
+    return values.reshape((-1,) + values.shape[2:])
 
 
 inputs, targets = record["inputs"]["units"], record["targets"]["units"]

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
 
 namespace kelvin {
@@ -55,11 +56,13 @@ TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
   }
 }
 
-std::string draws(const Desk& desk, const std::string& run, const std::string& array) {
-  std::string bytes;
-  for (int walker = 0; walker < 3; ++walker)
-    bytes += desk.read(run + "/samples.zarr/posterior/" + array + "/" + std::to_string(walker) + ".0.0.0");
-  return bytes;
+// All draws of a block, walker after walker.
+std::vector<double> draws(const Desk& desk, const std::string& run, const std::string& block) {
+  const Samples samples = open_samples(desk.path(run));
+  std::vector<double> all;
+  for (std::size_t w = 0; w < samples.walkers; ++w)
+    for (const double x : samples.block(block, w)) all.push_back(x);
+  return all;
 }
 
 TEST(Commands, OneSeedGivesTheSameBytesOnOneAndTwoThreads) {
@@ -69,8 +72,8 @@ TEST(Commands, OneSeedGivesTheSameBytesOnOneAndTwoThreads) {
   ASSERT_EQ(desk.kelvin(run + "--threads 1 -o one").code, 0);
   ASSERT_EQ(desk.kelvin(run + "--threads 2 -o two").code, 0);
   ASSERT_EQ(desk.kelvin(run + "--threads 2 -o other --seed 2").code, 0);
-  const std::string one = draws(desk, "one", "layer1.weight");
-  EXPECT_EQ(one.size(), 3u * 300 * 100 * sizeof(float));
+  const auto one = draws(desk, "one", "layer1.weight");
+  EXPECT_EQ(one.size(), 3u * 300 * 100);
   EXPECT_TRUE(one == draws(desk, "two", "layer1.weight"));
   EXPECT_FALSE(one == draws(desk, "other", "layer1.weight"));
 }
@@ -81,10 +84,7 @@ TEST(Commands, TrainingIsSamplingAtTemperatureZero) {
       source + "/examples/spiral.toml --set steps=200 --set warmup=0 --set walkers=1 --set every=200 -q ";
   ASSERT_EQ(desk.kelvin("train " + file + "-o trained").code, 0);
   ASSERT_EQ(desk.kelvin("sample " + file + "-o sampled --set part.all.temperature=0").code, 0);
-  const auto weights = [&](const std::string& run) {
-    return desk.read(run + "/samples.zarr/posterior/layer1.weight/0.0.0.0");
-  };
-  EXPECT_TRUE(weights("trained") == weights("sampled"));
+  EXPECT_TRUE(draws(desk, "trained", "layer1.weight") == draws(desk, "sampled", "layer1.weight"));
 }
 
 TEST(Commands, ARunRecordsWhatItWas) {
@@ -115,11 +115,7 @@ TEST(Commands, EvaluateAgreesWithItsOwnFiniteDifferences) {
       "steps = 10\nevery = 10\nmodel = { toy = \"double_well\" }\npart.all = { temperature = 0.5, step = 0.1 }\n");
   ASSERT_EQ(desk.kelvin("sample toy.toml -q -o run").code, 0);
   const json at = json::parse(desk.kelvin("evaluate toy.toml --at run --gradient --hessian --json").out);
-  const double x = [&] {
-    double q;
-    std::memcpy(&q, desk.read("run/samples.zarr/posterior/q/0.0.0").data(), sizeof q);
-    return q;
-  }();
+  const double x = draws(desk, "run", "q").at(0);
   const double U = 3 * std::pow(x * x - 1, 2) + x / 4, slope = 12 * x * (x * x - 1) + 0.25, bend = 36 * x * x - 12;
   EXPECT_NEAR(at.at("potential").get<double>(), U, 1e-12);
   EXPECT_NEAR(at.at("gradient").at("q").at(0).get<double>(), slope, 1e-12);
@@ -151,8 +147,65 @@ TEST(Commands, ARunStartsFromAnother) {
                         "path = \"first\" }'")
                 .code,
             0);
-  EXPECT_TRUE(desk.read("first/samples.zarr/posterior/layer2.weight/0.0.0.0") ==
-              desk.read("second/samples.zarr/posterior/layer2.weight/0.0.0.0"));
+  EXPECT_TRUE(draws(desk, "first", "layer2.weight") == draws(desk, "second", "layer2.weight"));
+}
+
+TEST(Commands, EveryWalkerStartsFromItsOwnDraw) {
+  const Desk desk;
+  const std::string file = source + "/examples/spiral.toml -q --set warmup=0 --set part.all.temperature=0 ";
+  ASSERT_EQ(desk.kelvin("sample " + file + "--set walkers=2 --set steps=30 --set every=10 -o first").code, 0);
+  const auto start = [&](const std::string& from, const std::string& walkers) {
+    const Outcome ran = desk.kelvin("sample " + file + "--force -o second --set steps=1 --set part.all.step=1e-30 " +
+                                    "--from " + from + " --set walkers=" + walkers);
+    EXPECT_EQ(ran.code, 0) << ran.error;
+    return draws(desk, "second", "layer1.bias");
+  };
+  const auto all = draws(desk, "first", "layer1.bias");  // [walker][draw][50]
+  const auto slice = [&](std::size_t walker, std::size_t draw) {
+    const auto at = all.begin() + long((walker * 3 + draw) * 50);
+    return std::vector<double>(at, at + 50);
+  };
+  const auto joined = [](std::vector<double> a, const std::vector<double>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  EXPECT_EQ(start("first", "2"), joined(slice(0, 2), slice(1, 2)));
+  EXPECT_EQ(start("first:1", "2"), joined(slice(0, 1), slice(1, 1)));
+  EXPECT_EQ(start("first:1:1", "2"), joined(slice(1, 1), slice(1, 1)));
+  EXPECT_EQ(start("first", "1"), slice(0, 2));
+  EXPECT_EQ(desk.kelvin("sample " + file + "-o third --from first:3").code, 1);
+  EXPECT_THAT(desk.read(".err"), HasSubstr("3 draws of 2 walkers, counted from 0"));
+  EXPECT_FALSE(std::filesystem::exists(desk.path("third")));
+}
+
+TEST(Commands, WatchEndsWithTheRunAndTellsItsState) {
+  const Desk desk;
+  ASSERT_EQ(desk.kelvin("sample " + source + "/examples/spiral.toml -q -o run --set steps=100 --set warmup=0").code, 0);
+  const Outcome watched = desk.kelvin("watch run");
+  EXPECT_EQ(watched.code, 0) << watched.error;
+  EXPECT_THAT(watched.out, HasSubstr("run: finished, 100 draws of 4 walkers"));
+  EXPECT_THAT(watched.out, HasSubstr("step 100 of 100"));
+  EXPECT_THAT(watched.out, HasSubstr("kinetic_temperature"));
+  const json state = json::parse(desk.kelvin("watch run --json").out);
+  EXPECT_EQ(state.at("log").at("train"), json::parse(desk.read("run/run.json")).at("final").at("train"));
+  EXPECT_GT(state.at("log").at("rate"), 0);
+  EXPECT_EQ(desk.kelvin("watch nowhere").code, 1);
+}
+
+// A run is gone on with from anywhere, though the names of its files are relative.
+TEST(Commands, ResumeAddsStepsFromAnyDirectory) {
+  const Desk desk;
+  desk.write("data.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
+  desk.write("run.toml",
+             "steps = 60\nevery = 2\ndata = \"data.csv\"\nmodel = { layers = [1, 2, 1], prior = 1.0 }\n"
+             "part.all.step = 0.01\n");
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole").code, 0);
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o run --set steps=20").code, 0);
+  ASSERT_EQ(desk.kelvin("resume run -q --steps 20").code, 0);
+  std::filesystem::create_directory(desk.path("elsewhere"));
+  ASSERT_EQ(desk.shell("cd elsewhere && ", "resume ../run -q --until 60").code, 0) << desk.read("elsewhere/.err");
+  EXPECT_TRUE(draws(desk, "run", "layer1.weight") == draws(desk, "whole", "layer1.weight"));
+  EXPECT_EQ(draws(desk, "run", "layer1.weight").size(), 30u * 2);
 }
 
 TEST(Commands, CheckTellsARightSchemeFromAWrongOne) {
@@ -173,7 +226,7 @@ TEST(Commands, EveryListAndEveryHelpIsThere) {
     EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
     EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
   }
-  for (const char* command : {"train", "sample", "evaluate", "summary", "list", "check", "new", "page", "data"}) {
+  for (const char* command : {"train", "sample", "resume", "watch", "evaluate", "summary", "export", "list", "check", "new", "page", "data"}) {
     const Outcome help = desk.kelvin(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Example:  kelvin " + std::string(command)));

@@ -75,6 +75,25 @@ TEST(Csv, GzipIsReadAsIfPlain) {
   EXPECT_THAT(error_of([&] { read_csv(cut); }), HasSubstr("cut.gz\": "));
 }
 
+// Beyond the ten bytes of the header a checksum covers everything but a few bits that mean nothing.
+TEST(Csv, GzipCutOrAlteredAnywhereIsAnErrorThatNamesTheFile) {
+  const Directory dir;
+  const std::string packed = bytes_of(dir.write_gz("t.gz", "x,y\n1,2\n3,4\n0.5,17\n"));
+  for (std::size_t n = 2; n < packed.size(); ++n) {
+    const std::string cut = dir.write("cut.gz", packed.substr(0, n));
+    EXPECT_THAT(error_of([&] { read_csv(cut); }), HasSubstr("cut.gz")) << n;
+  }
+  for (std::size_t n = 10; n < packed.size(); ++n)
+    for (const int flip : {1, 128, 255}) {
+      std::string bad = packed;
+      bad[n] = char(bad[n] ^ flip);
+      const std::string altered = dir.write("altered.gz", bad);
+      const std::string message =
+          error_of([&] { EXPECT_THAT(cells(read_csv(altered)), ElementsAre("1", "2", "3", "4", "0.5", "17")) << n; });
+      EXPECT_THAT(message, testing::AnyOf("", HasSubstr("altered.gz"))) << n;
+    }
+}
+
 TEST(Csv, ErrorsNameFileAndLine) {
   const auto message = [](const char* text) { return error_of([&] { parse_csv(text, "f.csv"); }); };
   EXPECT_EQ(message("a,b\n1,2\n1,2,3\n"), "f.csv line 3: expected 2 fields as in line 1, found 3");

@@ -59,7 +59,7 @@ TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
 }
 
 TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {
-  for (const fs::path& path : sources({"kelvin", "cli", "tests", "bench"})) {
+  for (const fs::path& path : sources({"kelvin", "cli", "tests", "bench", "fuzz"})) {
     const std::string text = text_of(path);
     EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) {
       return c < 128 && (c >= 32 || c == '\n');

@@ -91,6 +91,24 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 }
 
 template <class Real>
+ChainState<Real> Chain<Real>::state() const {
+  return {steps_, evaluations_, proposals_, accepted_, energy_, std::uint8_t(stale_), q_, p_, g_};
+}
+
+template <class Real>
+void Chain<Real>::restore(const ChainState<Real>& s) {
+  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size())
+    throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
+  steps_ = s.steps;
+  schedule();
+  place(s.q, s.p);
+  std::copy(s.g.begin(), s.g.end(), g_.begin());
+  evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
+  energy_ = s.energy, stale_ = s.stale;
+  if (!stale_) read_energy();
+}
+
+template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
   schedule();
   std::vector<Real> p(p_.size(), 0);
@@ -127,6 +145,7 @@ void Chain<Real>::step() {
 template <class Real>
 void Chain<Real>::step_and_read() {
   reading_now_ = true;
+  reading_.diverging = false;
   step();
   if (stale_ && starts_still_) evaluate();  // the next step would begin with this gradient: no more work, only sooner
   take_reading();
@@ -256,6 +275,7 @@ void Chain<Real>::decide() {
   const double change = hamiltonian() - old_hamiltonian_, T = movers_.front().part.T;
   const bool accept =
       std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
+  reading_.diverging |= !(change < 1000 * T);
   ++proposals_;
   proposing_ = false;
   if (accept) {

@@ -23,7 +23,22 @@ struct Reading {
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
   double acceptance = 0;  // share of proposals accepted so far; 1 without braces
+  bool diverging = false;  // a proposal of this step raised H by more than 1000 T
   std::vector<PartReading> parts;
+};
+
+// Everything the next step needs besides the settings. Noise and minibatches need no state: they are functions of it.
+template <class Real>
+struct ChainState {
+  std::uint64_t steps = 0, evaluations = 0, proposals = 0, accepted = 0;
+  double energy = 0;
+  std::uint8_t stale = 1;
+  std::vector<Real> q, p, g;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(steps), field(evaluations), field(proposals), field(accepted), field(energy), field(stale);
+    field(q), field(p), field(g);
+  }
 };
 
 template <class Real>
@@ -36,6 +51,9 @@ class Chain {
   // kicks it (BARAB), kicked as the step before would have left it; else the first step would differ from every other.
   void start(std::span<const Real> q);
   void place(std::span<const Real> q, std::span<const Real> p);  // puts it anywhere
+
+  ChainState<Real> state() const;
+  void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
 
   void step();
   void step_and_read();  // the same step, which also takes the readings that `reading` returns

@@ -71,7 +71,9 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
     const auto part = recipe.part_of.find(block.name);
     const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
     const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};
-    const auto values = initial_values(own && own->given() ? *own : usual, block, stream, read_block);
+    const auto values = settings.from.empty()
+                            ? initial_values(own && own->given() ? *own : usual, block, stream, read_block)
+                            : read_block(settings.from, block);
     std::copy(values.begin(), values.end(), q.begin() + long(block.offset));
   }
   return q;

@@ -8,7 +8,11 @@ void at_least(long least, long given, std::string_view key) {
   if (given < least) throw Error("{} must be at least {}, not {}", key, least, given);
 }
 
+constexpr StoredWeights ways[] = {{"full", "<f4", "<f8"}, {"half", "<f2", "<f2"}, {"none", "", ""}};
+
 }  // namespace
+
+std::span<const StoredWeights> stored_weights() { return ways; }
 
 RunSettings read_run_settings(const Value& file) {
   RunSettings s;
@@ -31,6 +35,11 @@ RunSettings read_run_settings(const Value& file) {
   at_least(0, s.every, "every");
   at_least(1, s.walkers, "walkers");
   at_least(0, s.log_every, "log_every");
+  at_least(0, s.checkpoint_every, "checkpoint_every");
+  row_named(s.store.weights, stored_weights(), "way to store weights");
+  if (toy && (s.store.predictions || s.store.log_likelihood))
+    throw Error("store.predictions and store.log_likelihood need a network; model.toy = \"{}\" predicts nothing",
+                s.model.toy.name);
   return s;
 }
 

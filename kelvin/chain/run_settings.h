@@ -8,10 +8,35 @@
 
 namespace kelvin {
 
+// How much of the weights is stored. To add a way, add a row in run_settings.cpp.
+struct StoredWeights {
+  std::string_view name;
+  std::string_view from_float, from_double;  // type of the stored numbers; empty: none are
+};
+std::span<const StoredWeights> stored_weights();
+
+struct StoreSettings {
+  static constexpr const char* shorthand = "weights";
+  std::string weights = "full";
+  bool keep_warmup = false, predictions = false, log_likelihood = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("weights", weights,
+          "of every kept draw: full, half (16 bits: about 3 digits, up to 65504) or none; running means and variances "
+          "are kept in any case");
+    field("keep_warmup", keep_warmup, "keep draws of the warm-up too, apart from the others");
+    field("predictions", predictions,
+          "keep the network's outputs at every draw, on the test rows if there are any, else on the training rows");
+    field("log_likelihood", log_likelihood, "keep minus the loss of each of those rows at every draw");
+  }
+};
+
 struct RunSettings {
   long seed = 1;
   std::string precision;
-  long steps = 10000, warmup = 0, every = 0, walkers = 1, log_every = 0;
+  long steps = 10000, warmup = 0, every = 0, walkers = 1, log_every = 0, checkpoint_every = 0;
+  std::string from;
+  StoreSettings store;
   DataSettings data;
   ModelSettings model;
   BatchSettings batch;
@@ -26,6 +51,11 @@ struct RunSettings {
           "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
     field("walkers", walkers, "independent chains");
     field("log_every", log_every, "steps between lines of log.jsonl; 0 writes 20 of them");
+    field("checkpoint_every", checkpoint_every,
+          "steps between checkpoints; 0 writes one with every line of log.jsonl and at least every 30 seconds");
+    field("from", from,
+          "start every block from another run: RUN (its last draw), RUN:draw or RUN:draw:walker, or from a .npz file");
+    field("store", store, "");
     field("data", data, "");
     field("model", model, "");
     field("batch", batch, "");

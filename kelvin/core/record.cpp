@@ -36,6 +36,16 @@ nlohmann::json as_json(const Choice& choice) {
   return out;
 }
 
+std::vector<std::size_t> sizes_in(const nlohmann::json& list) {
+  std::vector<std::size_t> sizes;
+  for (const auto& x : list)
+    if (x.is_number_unsigned()) sizes.push_back(x.get<std::size_t>());
+  if (!list.is_array() || sizes.size() != list.size())
+    throw Error("{} is not a list of whole numbers",
+                list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return sizes;
+}
+
 Value as_value(const nlohmann::json& json, const std::string& source) {
   Value v;
   v.where = source;

@@ -35,6 +35,9 @@ nlohmann::json as_json(const S& settings) {
   return out;
 }
 
+// A list of sizes from a file; the library's own conversion would bend -1 and 1e30 into sizes too.
+std::vector<std::size_t> sizes_in(const nlohmann::json&);
+
 // The same record as a value that `read` accepts.
 Value as_value(const nlohmann::json&, const std::string& source);
 

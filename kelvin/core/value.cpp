@@ -43,6 +43,17 @@ Value converted(const toml::node& node, const std::string& source) {
   throw Error("{}: {} must be {}, not {}", v.where, key, wanted, v.kind());
 }
 
+// Dotted names make tables inside tables, which are built and torn down by recursion.
+void check_depth(std::string_view text, const std::string& where) {
+  constexpr std::size_t deepest = 1000;
+  std::size_t dots = 0;
+  for (const char c : text) {
+    if (std::string_view(",=[]{}#\n").find(c) != std::string_view::npos) dots = 0;
+    if (c == '.' && ++dots > deepest)
+      throw Error("{}: a name has more than {} dots; settings are not nested so deep", where, deepest);
+  }
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -65,6 +76,7 @@ std::string_view Value::kind() const {
 }
 
 Value parse_toml(std::string_view text, const std::string& source) {
+  check_depth(text, source);
   try {
     return converted(toml::parse(text, source), source);
   } catch (const toml::parse_error& e) {
@@ -85,6 +97,7 @@ void override_with(Value& root, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     throw Error("{}: an override is written key=value, for example --set part.hidden.step=0.1", where);
+  check_depth(assignment.substr(0, equals), where);
   const std::string right = assignment.substr(equals + 1);
   Value value;
   try {
@@ -128,6 +141,7 @@ void assign(std::string& out, const Value& v, const std::string& key) {
 }
 
 std::string suggestion(std::string_view given, const std::vector<std::string>& known) {
+  if (given.size() > 100) return "";  // no name is near, and the distance would take long to find
   const auto near = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return edit_distance(given, a) < edit_distance(given, b);
   });

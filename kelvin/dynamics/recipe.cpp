@@ -81,13 +81,15 @@ Schedule checked(const Choice& choice, const Horizon& run, const std::string& ke
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] == '*') {
-    for (std::size_t skip = 0; skip <= name.size(); ++skip)
-      if (matches(pattern.substr(1), name.substr(skip))) return true;
-    return false;
+  // Only the last star ever needs another try: what the stars before it took can stay as short as possible.
+  std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') star = p++, taken = n;
+    else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) ++p, ++n;
+    else if (star != std::string_view::npos) p = star + 1, n = ++taken;
+    else return false;
   }
-  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) && matches(pattern.substr(1), name.substr(1));
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 void check_meetings(const std::vector<PartRecipe>& parts) {

@@ -86,17 +86,20 @@ struct Parser {
         return out;
       }
       if (c == '(') {
+        if (depth == deepest) throw Error("scheme \"{}\" has more than {} '(' inside each other", text, deepest);
         const auto inner = sequence(depth + 1);
+        if (inner.empty()) throw Error("scheme \"{}\": there is nothing to repeat inside ( )", text);
         for (int n = repeats(); n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
-        if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
       } else {
         out.push_back(&letter(c));
       }
+      if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
     }
     if (depth > 0) throw Error("scheme \"{}\": '(' without ')'", text);
     return out;
   }
 
+  static constexpr int deepest = 100;
   static constexpr std::size_t longest = 65535;  // a place in a scheme is a 16-bit part of its noise stream
 };
 

@@ -1,39 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/trajectory/samples.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "kelvin/core/error.h"
 #include "kelvin/data/npy.h"
+#include "kelvin/data/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 
 namespace fs = std::filesystem;
 
-Samples open_samples(const fs::path& run) {
-  Samples s;
-  s.run = run;
+nlohmann::json read_record(const fs::path& run) {
   if (!fs::is_directory(run))
     throw Error("\"{}\" is not a run; give the directory that `kelvin sample` or `kelvin train` wrote", run.string());
   try {
-    s.record = nlohmann::json::parse(read_file(run / "run.json"));
+    return nlohmann::json::parse(read_file(run / "run.json"));
+  } catch (const nlohmann::json::exception& e) {
+    throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
+  }
+}
+
+Samples open_samples(const fs::path& run) {
+  Samples s;
+  s.run = run;
+  s.record = read_record(run);
+  try {
     s.blocks = s.record.at("blocks").get<std::vector<std::string>>();
     s.parts = s.record.at("parts").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& e) {
     throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
   }
-  const ZarrShape shape = read_zarr_metadata(run / "samples.zarr" / "sample_stats" / "step");
-  s.walkers = shape.walkers, s.draws = shape.draws;
+  s.manifest = read_manifest(run);
+  s.walkers = s.manifest.draws.size();
+  s.draws = *std::min_element(s.manifest.draws.begin(), s.manifest.draws.end());
   return s;
 }
 
+std::vector<double> Samples::array(const std::string& name, std::size_t walker, std::size_t first,
+                                   std::size_t count) const {
+  const auto known = manifest.arrays.find(name);
+  if (known == manifest.arrays.end())
+    throw Error("\"{}\" has no array \"{}\"{}", run.string(), name,
+                name.starts_with("posterior/") ? "; it was run with store.weights = \"none\"" : "");
+  const fs::path at = run / "samples.zarr" / name, about = at / ".zarray";
+  const std::string text = read_file(about);
+  const ZarrShape shape = parse_zarr_metadata(text, about.string());
+  if (zarr_fingerprint(nlohmann::json::parse(text)) != known->second)
+    throw Error("\"{}\" is damaged: it does not say what manifest.json vouches for", about.string());
+  return read_zarr(at, shape, walker, first, count);
+}
+
 std::vector<double> Samples::block(const std::string& name, std::size_t walker) const {
-  return read_zarr(run / "samples.zarr" / "posterior" / name, walker);
+  return array("posterior/" + name, walker, 0, draws);
 }
 
 std::vector<double> Samples::statistic(const std::string& name, std::size_t walker) const {
-  return read_zarr(run / "samples.zarr" / "sample_stats" / name, walker);
+  return array("sample_stats/" + name, walker, 0, draws);
+}
+
+namespace {
+
+// The array of a block in the group `moments` has the mean where others have draw 0, the variance for draw 1.
+std::vector<double> moment(const Samples& s, const std::string& block, std::size_t walker, std::size_t which) {
+  const fs::path at = s.run / "samples.zarr" / "moments" / block;
+  if (!fs::exists(at / ".zarray"))
+    throw Error("\"{}\" has no running moments yet; they are written when a run ends or is stopped", s.run.string());
+  return read_zarr(at, read_zarr_metadata(at), walker, which, 1);
+}
+
+}  // namespace
+
+std::vector<double> Samples::running_mean(const std::string& block, std::size_t walker) const {
+  return moment(*this, block, walker, 0);
+}
+
+std::vector<double> Samples::running_variance(const std::string& block, std::size_t walker) const {
+  return moment(*this, block, walker, 1);
 }
 
 namespace {
@@ -53,10 +98,12 @@ std::vector<std::size_t> split_numbers(std::string& place) {
 
 }  // namespace
 
-std::vector<double> stored_block(const std::string& place, const Block& block) {
+std::vector<double> stored_block(const std::string& place, const Block& block, std::size_t walker,
+                                 std::size_t walkers) {
   std::vector<double> values;
-  if (place.ends_with(".npz")) {
-    const auto arrays = read_npz(place);
+  const bool tensors = place.ends_with(".safetensors");
+  if (tensors || place.ends_with(".npz")) {
+    const auto arrays = tensors ? read_safetensors(place) : read_npz(place);
     const auto at = arrays.find(block.name);
     if (at == arrays.end())
       throw Error("\"{}\" has no array \"{}\"; its arrays must be named as the blocks are", place, block.name);
@@ -65,15 +112,16 @@ std::vector<double> stored_block(const std::string& place, const Block& block) {
     std::string run = place;
     const auto numbers = split_numbers(run);
     const Samples samples = open_samples(run);
-    const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0],
-                      walker = numbers.size() < 2 ? 0 : numbers[1];
-    if (draw >= samples.draws || walker >= samples.walkers)
+    if (samples.draws == 0) throw Error("\"{}\" has no draws to start from", run);
+    const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0], from = numbers.size() > 1 ? numbers[1]
+                                                                                      : walkers == samples.walkers
+                                                                                          ? walker
+                                                                                          : 0;
+    if (draw >= samples.draws || from >= samples.walkers)
       throw Error("\"{}\": the run has {} draws of {} walkers, counted from 0", place, samples.draws, samples.walkers);
     if (std::find(samples.blocks.begin(), samples.blocks.end(), block.name) == samples.blocks.end())
       throw Error("\"{}\": the run has no block \"{}\"", place, block.name);
-    const auto all = samples.block(block.name, walker);
-    const std::size_t each = all.size() / samples.draws;
-    values.assign(all.begin() + long(draw * each), all.begin() + long((draw + 1) * each));
+    values = samples.array("posterior/" + block.name, from, draw, 1);
   }
   if (values.size() != block.size())
     throw Error("\"{}\": block \"{}\" holds {} numbers where {} x {} are needed", place, block.name, values.size(),

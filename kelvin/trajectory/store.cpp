@@ -2,141 +2,512 @@
 #include "kelvin/trajectory/store.h"
 
 #include <algorithm>
-
-#include "kelvin/core/error.h"
+#include <array>
+#include <cmath>
+#include <cstring>
 
 namespace kelvin {
 
 namespace fs = std::filesystem;
 
-void make_run_directory(const fs::path& run, bool replace) {
+RunLock make_run_directory(const fs::path& run, bool replace) {
   std::error_code failed;
   if (fs::exists(run, failed) && !fs::is_directory(run, failed))
     throw Error("\"{}\" is a file; give a directory that does not exist yet to --out", run.string());
-  if (fs::is_directory(run, failed) && !fs::is_empty(run, failed)) {
-    if (!replace)
-      throw Error("\"{}\" exists already; give another --out, or --force to replace the run there", run.string());
-    if (!fs::exists(run / "run.json", failed))
-      throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
-    for (const char* name : {"run.toml", "run.json", "log.jsonl", "samples.zarr"}) fs::remove_all(run / name, failed);
-  }
-  fs::create_directories(run, failed);
-  if (failed || !fs::is_directory(run))
-    throw Error("cannot make the directory \"{}\": {}; give a place that may be written to with --out", run.string(),
-                failed.message());
-}
-
-template <class Real>
-std::span<const typename Store<Real>::Statistic> Store<Real>::statistics() {
-  // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
-  static const Statistic table[] = {
-      {"step", false, [](const Reading& r, std::size_t, double) { return double(r.step); }},
-      {"potential", false, [](const Reading& r, std::size_t, double) { return r.energy; }},
-      {"lp", false, [](const Reading& r, std::size_t, double rows) { return -rows * r.energy; }},
-      {"energy", false,
-       [](const Reading& r, std::size_t, double) {
-         double H = r.energy;
-         for (const PartReading& p : r.parts) H += p.kinetic_energy;
-         return H;
-       }},
-      {"acceptance_rate", false, [](const Reading& r, std::size_t, double) { return r.acceptance; }},
-      {"kinetic_energy", true, [](const Reading& r, std::size_t k, double) { return r.parts[k].kinetic_energy; }},
-      {"kinetic_temperature", true,
-       [](const Reading& r, std::size_t k, double) { return r.parts[k].kinetic_temperature; }},
-      {"virial", true, [](const Reading& r, std::size_t k, double) { return r.parts[k].virial; }},
-      {"configurational_temperature", true,
-       [](const Reading& r, std::size_t k, double) { return r.parts[k].configurational_temperature; }},
+  make_directories(run);
+  const auto others = [&] {  // besides a lock and what a killed process left half-written
+    for (const auto& entry : fs::directory_iterator(run))
+      if (entry.path().filename() != "lock" && entry.path().extension() != ".part") return true;
+    return false;
   };
-  return table;
+  const bool earlier = fs::exists(run / "run.json", failed);
+  if (others() && !replace)
+    throw Error("\"{}\" exists already; give another --out, or --force to replace the run there", run.string());
+  if (others() && !earlier)
+    throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
+  RunLock lock(run);
+  for (const char* name : {"checkpoint", "manifest.json", "samples.zarr", "log.jsonl", "run.toml", "run.json"})
+    if (earlier) fs::remove_all(run / name, failed);
+  return lock;
+}
+
+namespace {
+
+using Clock = std::function<double()>;
+
+// A number per draw, or one per part. To add one, add a row.
+struct Statistic {
+  const char *name, *type;
+  bool per_part;
+  double (*value)(const Reading&, std::size_t part, double rows, const Clock&);
+};
+// energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
+const Statistic statistics[] = {
+    {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
+    {"potential", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.energy; }},
+    {"lp", "<f8", false, [](const Reading& r, std::size_t, double rows, const Clock&) { return -rows * r.energy; }},
+    {"energy", "<f8", false,
+     [](const Reading& r, std::size_t, double, const Clock&) {
+       double H = r.energy;
+       for (const PartReading& p : r.parts) H += p.kinetic_energy;
+       return H;
+     }},
+    {"acceptance_rate", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.acceptance; }},
+    {"diverging", "|b1", false,
+     [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
+    {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},
+    {"kinetic_energy", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_energy; }},
+    {"kinetic_temperature", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_temperature; }},
+    {"virial", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].virial; }},
+    {"configurational_temperature", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
+};
+
+template <class Real>
+void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
+  constexpr std::string_view own = sizeof(Real) == 4 ? "<f4" : "<f8";
+  if (type.name == own) std::memcpy(to, from.data(), from.size_bytes());
+  else
+    for (const Real x : from) type.put(double(x), to), to += type.width;
+}
+
+std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& numbers) {
+  std::string bytes(numbers.size() * type.width, '\0');
+  for (std::size_t i = 0; i < numbers.size(); ++i) type.put(numbers[i], bytes.data() + i * type.width);
+  return bytes;
+}
+
+std::vector<double> counted(std::size_t from, std::size_t count) {
+  std::vector<double> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = double(from + i);
+  return numbers;
+}
+
+// The rows that are predicted for.
+template <class Real>
+const Dataset& predicted(const Problem<Real>& problem) {
+  return problem.test ? problem.data.test : problem.data.train;
+}
+
+std::vector<std::string> dimensions_of(const Block& block) {
+  if (block.vector) return {block.name + "_row"};
+  return {block.name + "_row", block.name + "_column"};
+}
+std::vector<std::size_t> shape_of(const Block& block) {
+  if (block.vector) return {block.rows};
+  return {block.rows, block.columns};
+}
+
+std::vector<double> in_original_units(const std::vector<double>& stored, const Units& units, std::size_t columns) {
+  std::vector<double> out(stored.size());
+  for (std::size_t i = 0; i < stored.size(); ++i) out[i] = units.original(i % columns, stored[i]);
+  return out;
+}
+
+}  // namespace
+
+template <class Real>
+std::uint64_t Store<Real>::Phase::visible() const {
+  return *std::min_element(acknowledged.begin(), acknowledged.end());  // what every walker has
 }
 
 template <class Real>
-Store<Real>::Store(const fs::path& run, const Recipe& recipe, double rows, std::size_t walkers, std::uint64_t draws)
-    : samples_(run / "samples.zarr"), recipe_(recipe), rows_(rows), buffers_(walkers) {
-  const std::size_t about_two_megabytes = (std::size_t(1) << 21) / (recipe.size * sizeof(Real));
-  chunk_ =
-      std::clamp<std::size_t>(about_two_megabytes, 1, std::max<std::size_t>(1, std::min<std::size_t>(draws, 4096)));
-  for (const char* group : {"", "posterior", "sample_stats"}) write_zarr_group(samples_ / group);
-  write_metadata(0);
-}
-
-template <class Real>
-ZarrShape Store<Real>::shape_of(const Block& block, std::uint64_t draws) const {
-  ZarrShape shape{buffers_.size(), std::size_t(draws), chunk_, {block.rows}, {block.name + "_row"}};
-  if (!block.vector) {
-    shape.each.push_back(block.columns);
-    shape.dimensions.push_back(block.name + "_column");
+Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, nlohmann::json attributes,
+                   std::function<double()> seconds, std::vector<Kept> kept)
+    : run_(run),
+      samples_(run / "samples.zarr"),
+      recipe_(problem.recipe),
+      rows_(problem.rows()),
+      attributes_(std::move(attributes)),
+      seconds_(std::move(seconds)),
+      kept_(std::move(kept)) {
+  const auto walkers = std::size_t(problem.settings.walkers);
+  if (kept_.empty()) kept_.assign(walkers, {0, 0, RunningMoments(recipe_.size)});
+  phases_.resize(problem.settings.store.keep_warmup ? 2 : 1);
+  for (std::size_t k = 0; k < phases_.size(); ++k) {
+    phases_[k].prefix = k == 0 ? "" : "warmup_";
+    phases_[k].acknowledged.assign(walkers, 0);
+    add_arrays(phases_[k], problem, planned);
+    for (const Array& array : phases_[k].arrays)
+      manifest_.arrays[array.group + "/" + array.name] = zarr_fingerprint(zarr_about(array.shape).array);
   }
-  return shape;
-}
-
-template <class Real>
-ZarrShape Store<Real>::shape_of(const Statistic& s, std::uint64_t draws) const {
-  ZarrShape shape{buffers_.size(), std::size_t(draws), chunk_, {}, {}};
-  if (s.per_part) {
-    shape.each.push_back(recipe_.parts.size());
-    shape.dimensions.push_back("part");
+  if (fs::exists(run / "manifest.json")) {
+    const Manifest earlier = read_manifest(run);
+    if (earlier.arrays != manifest_.arrays || earlier.draws.size() != walkers)
+      throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
+                  samples_.string());
+    phases_[0].acknowledged = earlier.draws;
+    if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
   }
-  return shape;
+  write_groups(problem);
+  for (std::size_t k = 0; k < phases_.size(); ++k) open_again(phases_[k], k);
+  commit({});
+  writer_ = std::jthread([this](std::stop_token stop) { write_queued(stop); });
 }
 
 template <class Real>
-void Store<Real>::write_metadata(std::uint64_t draws) {
-  for (const Block& block : recipe_.blocks)
-    write_zarr_metadata<Real>(samples_ / "posterior" / block.name, shape_of(block, draws));
-  for (const Statistic& s : statistics())
-    write_zarr_metadata<double>(samples_ / "sample_stats" / s.name, shape_of(s, draws));
+Store<Real>::~Store() {
+  writer_.request_stop();
+}
+
+// ---- what is stored
+
+template <class Real>
+void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::uint64_t planned) {
+  const std::size_t walkers = kept_.size();
+  const auto& way = row_named(problem.settings.store.weights, stored_weights(), "way to store weights");
+  const std::string_view name = sizeof(Real) == 4 ? way.from_float : way.from_double;
+  if (!name.empty())
+    for (const Block& block : recipe_.blocks) {
+      const ZarrType& type = zarr_type(name);
+      phase.arrays.push_back({phase.prefix + "posterior",
+                              block.name,
+                              {walkers, 0, 1, shape_of(block), dimensions_of(block), &type},
+                              [&type, at = block.offset, size = block.size()](const Draw<Real>& draw, char* to) {
+                                put_numbers(type, draw.q.subspan(at, size), to);
+                              }});
+    }
+  for (const Statistic& s : statistics) {
+    ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
+    if (s.per_part) shape.each.push_back(recipe_.parts.size()), shape.dimensions.push_back("part");
+    phase.arrays.push_back({phase.prefix + "sample_stats", s.name, shape,
+                            [this, &s, type = shape.type, count = shape.size()](const Draw<Real>& draw, char* to) {
+                              for (std::size_t k = 0; k < count; ++k)
+                                type->put(s.value(draw.reading, k, rows_, seconds_), to + k * type->width);
+                            }});
+  }
+  if (phase.prefix.empty()) add_predictions(phase, problem);
+  std::size_t bytes = 0;
+  for (const Array& array : phase.arrays) bytes += array.shape.bytes();
+  // Bytes a walker gathers before they are written: many, so that waiting for the disk is rare, but not for each of
+  // many walkers.
+  const std::size_t buffered = std::clamp<std::size_t>((std::size_t(1) << 26) / walkers, 1 << 20, 1 << 24);
+  phase.chunk = std::clamp<std::size_t>(buffered / bytes, 1, std::max<std::uint64_t>(1, planned));
+  for (Array& array : phase.arrays) array.shape.chunk = phase.chunk;
+}
+
+template <class Real>
+void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
+  const StoreSettings& store = problem.settings.store;
+  if (!store.predictions && !store.log_likelihood) return;
+  Network<Real>& network = problem.test ? *problem.test : *problem.train;
+  auto networks = std::make_shared<std::vector<std::unique_ptr<Potential<Real>>>>();
+  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network.clone());
+  const auto of = [networks](std::size_t walker) -> Network<Real>& {
+    return dynamic_cast<Network<Real>&>(*(*networks)[walker]);
+  };
+  const std::size_t rows = network.rows(), outputs = network.outputs();
+  const Dataset& data = predicted(problem);
+  if (store.predictions) {
+    const ZarrType& type = zarr_type(sizeof(Real) == 4 ? "<f4" : "<f8");
+    const Units units = data.has_classes() || data.target_units.mean.size() != outputs ? Units() : data.target_units;
+    auto values = std::make_shared<std::vector<std::vector<Real>>>(kept_.size(), std::vector<Real>(rows * outputs));
+    phase.arrays.push_back({"posterior_predictive",
+                            "y",
+                            {kept_.size(), 0, 1, {rows, outputs}, {"row", "output"}, &type},
+                            [=, &type](const Draw<Real>& draw, char* to) {
+                              auto& out = (*values)[draw.walker];
+                              of(draw.walker).predict(draw.q, {}, out);
+                              for (std::size_t i = 0; i < out.size(); ++i)
+                                type.put(units.original(i % outputs, double(out[i])), to + i * type.width);
+                            }});
+  }
+  if (store.log_likelihood)
+    phase.arrays.push_back({"log_likelihood",
+                            "y",
+                            {kept_.size(), 0, 1, {rows}, {"row"}, &zarr_type("<f8")},
+                            [=](const Draw<Real>& draw, char* to) {
+                              for (std::uint32_t row = 0; row < rows; ++row, to += sizeof(double)) {
+                                const double loss = of(draw.walker).score(draw.q, Batch(&row, 1)).loss;
+                                std::memcpy(to, std::array{-loss}.data(), sizeof loss);
+                              }
+                            }});
+}
+
+// ---- metadata: every file is also an entry of .zmetadata, which xarray reads in one go
+
+template <class Real>
+void Store<Real>::describe(const std::string& name, nlohmann::json about, bool durable) {
+  write_file(samples_ / name, about.dump(2), durable);
+  metadata_[name] = std::move(about);
+}
+
+template <class Real>
+void Store<Real>::describe(const std::string& array, const ZarrAbout& about, bool durable) {
+  make_directories(samples_ / array);
+  describe(array + "/.zattrs", about.attributes, durable);
+  describe(array + "/.zarray", about.array, durable);
+}
+
+template <class Real>
+void Store<Real>::write_array(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
+                              const std::vector<std::string>& dimensions, const std::string& bytes) {
+  describe(name, zarr_about(type, shape, shape, dimensions), false);
+  write_file(zarr_chunk(samples_ / name, shape.size(), 0, 0), pack(bytes), false);
+}
+
+template <class Real>
+void Store<Real>::write_numbers(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
+                                const std::vector<std::string>& dimensions, const std::vector<double>& numbers) {
+  write_array(name, type, shape, dimensions, bytes_of_numbers(zarr_type(type), numbers));
+}
+
+// A coordinate of texts: four bytes a letter.
+template <class Real>
+void Store<Real>::write_names(const std::string& name, const std::vector<std::string>& names) {
+  std::size_t longest = 1;
+  for (const std::string& text : names) longest = std::max(longest, text.size());
+  std::string bytes(names.size() * longest * 4, '\0');
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t k = 0; k < names[i].size(); ++k) bytes[(i * longest + k) * 4] = names[i][k];
+  write_array(name, fmt::format("<U{}", longest), {names.size()}, {name.substr(name.rfind('/') + 1)}, bytes);
+}
+
+template <class Real>
+void Store<Real>::write_groups(const Problem<Real>& problem) {
+  metadata_ = nlohmann::json::object();
+  const auto group = [&](const std::string& name) {
+    const std::string below = name.empty() ? "" : name + "/";
+    make_directories(samples_ / name);
+    describe(below + ".zgroup", nlohmann::json{{"zarr_format", 2}}, false);
+    describe(below + ".zattrs", attributes_, false);
+  };
+  group("");
+  std::vector<std::string> parts;
+  for (const PartRecipe& part : recipe_.parts) parts.push_back(part.name);
+  const auto chains = counted(0, kept_.size());
+  for (const Phase& phase : phases_) {
+    for (const char* name : {"posterior", "sample_stats"}) group(phase.prefix + name);
+    for (const Array& array : phase.arrays)
+      if (!metadata_.contains(array.group + "/.zgroup")) group(array.group);
+    write_names(phase.prefix + "sample_stats/part", parts);
+    for (const Array& array : phase.arrays) describe(array.group + "/" + array.name, zarr_about(array.shape), false);
+    for (const char* name : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"})
+      if (const std::string in = phase.prefix + name; metadata_.contains(in + "/.zgroup")) {
+        write_numbers(in + "/chain", "<i8", {chains.size()}, {"chain"}, chains);
+        describe(in + "/draw", zarr_about("<i8", {0}, {phase.chunk}, {"draw"}), false);
+      }
+  }
+  group("moments");
+  if (!problem.train) return;
+  const Dataset& data = predicted(problem);
+  const auto data_array = [&](const std::string& in, const char* name, const char* columns, const Units& units,
+                              const std::vector<double>& values, const std::vector<std::string>& names) {
+    group(in);
+    write_numbers(in + "/row", "<i8", {data.rows}, {"row"}, counted(0, data.rows));
+    write_names(in + "/" + columns, names);
+    write_numbers(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
+                  in_original_units(values, units, names.size()));
+  };
+  data_array("observed_data", "y", "target", data.has_classes() ? Units() : data.target_units, data.targets,
+             data.target_names);
+  data_array("constant_data", "x", "input", data.input_units, data.inputs, data.input_names);
+}
+
+template <class Real>
+void Store<Real>::write_moments() {
+  const std::size_t walkers = kept_.size();
+  PendingFiles files;
+  const auto write = [&](const std::string& name, const std::vector<std::size_t>& each,
+                         const std::vector<std::string>& dimensions, auto&& value) {
+    std::vector<std::size_t> shape = {walkers}, chunks = {1};
+    std::vector<std::string> names = {"chain"};
+    std::size_t size = 1;
+    for (const std::size_t k : each) shape.push_back(k), chunks.push_back(k), size *= k;
+    names.insert(names.end(), dimensions.begin(), dimensions.end());
+    describe("moments/" + name, zarr_about("<f8", shape, chunks, names), false);
+    for (std::size_t w = 0; w < walkers; ++w) {
+      std::vector<double> numbers(size);
+      for (std::size_t i = 0; i < size; ++i) numbers[i] = value(kept_[w].moments, i);
+      files.add(zarr_chunk(samples_ / "moments" / name, shape.size(), w, 0),
+                pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
+    }
+  };
+  write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
+  write_names("moments/moment", {"mean", "variance"});
+  write("draws", {}, {}, [](const RunningMoments& m, std::size_t) { return double(m.count); });
+  for (const Block& block : recipe_.blocks) {
+    auto shape = shape_of(block);
+    auto names = dimensions_of(block);
+    shape.insert(shape.begin(), 2), names.insert(names.begin(), "moment");
+    write(block.name, shape, names, [&](const RunningMoments& m, std::size_t i) {
+      const std::size_t at = block.offset + i % block.size();
+      return i < block.size() ? m.mean[at] : m.variance(at);
+    });
+  }
+  if (!kept_.front().moments.products.empty()) {
+    const std::size_t n = recipe_.size;
+    std::vector<std::string> names(n);
+    for (const Block& block : recipe_.blocks)
+      for (std::size_t i = 0; i < block.size(); ++i)
+        names[block.offset + i] = block.vector
+                                      ? fmt::format("{}[{}]", block.name, i)
+                                      : fmt::format("{}[{},{}]", block.name, i / block.columns, i % block.columns);
+    write_names("moments/parameter", names);
+    write_names("moments/other_parameter", names);
+    write("covariance", {n, n}, {"parameter", "other_parameter"},
+          [n](const RunningMoments& m, std::size_t i) { return m.covariance(i / n, i % n); });
+  }
+  files.settle();
+}
+
+// ---- draws
+
+template <class Real>
+typename Store<Real>::Chunk Store<Real>::fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number) {
+  Chunk chunk;
+  if (phase == 0 && !spare_.empty()) chunk = std::move(spare_.back()), spare_.pop_back();
+  chunk.phase = phase, chunk.walker = walker, chunk.number = number, chunk.filled = 0;
+  const auto& arrays = phases_[phase].arrays;
+  chunk.bytes.resize(arrays.size());
+  for (std::size_t k = 0; k < arrays.size(); ++k) chunk.bytes[k].resize(arrays[k].shape.bytes() * phases_[phase].chunk);
+  return chunk;
+}
+
+// The chunk that a walker was filling is read back as far as the checkpoint knows of it.
+template <class Real>
+void Store<Real>::open_again(Phase& phase, std::size_t index) {
+  for (std::size_t w = 0; w < kept_.size(); ++w) {
+    const std::uint64_t draws = index == 0 ? kept_[w].draws : kept_[w].warmup_draws;
+    if (draws > phase.acknowledged[w])
+      throw Error("\"{}\" names {} draws of walker {} where the checkpoint has {}; it is damaged",
+                  (run_ / "manifest.json").string(), phase.acknowledged[w], w, draws);
+    phase.open.push_back(fresh_chunk(index, w, draws / phase.chunk));
+    Chunk& chunk = phase.open.back();
+    chunk.filled = draws % phase.chunk;
+    for (std::size_t k = 0; chunk.filled && k < phase.arrays.size(); ++k) {
+      const Array& array = phase.arrays[k];
+      const std::string bytes = read_zarr_chunk(samples_ / array.group / array.name, array.shape, w, chunk.number);
+      std::memcpy(chunk.bytes[k].data(), bytes.data(), chunk.filled * array.shape.bytes());
+    }
+  }
 }
 
 template <class Real>
 void Store<Real>::keep(const Draw<Real>& draw) {
-  Buffer& buffer = buffers_[draw.walker];
-  buffer.q.insert(buffer.q.end(), draw.q.begin(), draw.q.end());
-  for (const Statistic& s : statistics())
-    for (std::size_t k = 0; k < (s.per_part ? recipe_.parts.size() : 1); ++k)
-      buffer.numbers.push_back(s.value(draw.reading, k, rows_));
-  ++buffer.draws;
-  if (++buffer.filled == chunk_) flush(draw.walker);
+  const std::size_t index = draw.warmup ? 1 : 0;
+  Phase& phase = phases_[index];
+  Chunk& chunk = phase.open[draw.walker];
+  for (std::size_t k = 0; k < phase.arrays.size(); ++k)
+    phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
+  Kept& kept = kept_[draw.walker];
+  ++(draw.warmup ? kept.warmup_draws : kept.draws);
+  if (!draw.warmup) kept.moments.add(draw.q);
+  if (++chunk.filled < phase.chunk) return;
+
+  std::unique_lock lock(mutex_);
+  wait_until_written(lock, 2);  // chunks that may lie in the queue: memory stays bounded
+  const std::size_t next = chunk.number + 1;
+  queue_.push_back(std::move(chunk));
+  chunk = fresh_chunk(index, draw.walker, next);
+  queued_.notify_one();
 }
 
 template <class Real>
-void Store<Real>::flush(std::uint32_t walker) {
-  Buffer& buffer = buffers_[walker];
-  if (buffer.filled == 0) return;
-  std::vector<Real> values;
-  for (const Block& block : recipe_.blocks) {
-    values.clear();
-    for (std::size_t n = 0; n < buffer.filled; ++n) {
-      const auto first = buffer.q.begin() + long(n * recipe_.size + block.offset);
-      values.insert(values.end(), first, first + long(block.size()));
+void Store<Real>::wait_until_written(std::unique_lock<std::mutex>& lock, std::size_t most_queued) {
+  written_.wait(lock, [&] { return failure_ || queue_.size() + writing_ <= most_queued; });
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+template <class Real>
+void Store<Real>::write_queued(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (queued_.wait(lock, stop, [&] { return !queue_.empty(); })) {
+    std::vector<Chunk> batch(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
+    queue_.clear();
+    writing_ = batch.size();
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      std::vector<Chunk*> chunks;
+      for (Chunk& chunk : batch) chunks.push_back(&chunk);
+      commit(chunks);
+    } catch (...) {
+      failure = std::current_exception();
     }
-    write_zarr_chunk<Real>(samples_ / "posterior" / block.name, shape_of(block, 0), walker, buffer.chunk, values);
+    lock.lock();
+    for (Chunk& chunk : batch)
+      if (chunk.phase == 0) spare_.push_back(std::move(chunk));
+    writing_ = 0;
+    if (failure) failure_ = failure;
+    written_.notify_all();
+    if (failure) return;  // a later chunk must not be acknowledged before this one
   }
-  const std::size_t width = buffer.numbers.size() / buffer.filled;
-  std::size_t column = 0;
-  for (const Statistic& s : statistics()) {
-    const ZarrShape shape = shape_of(s, 0);
-    std::vector<double> numbers;
-    for (std::size_t n = 0; n < buffer.filled; ++n) {
-      const auto first = buffer.numbers.begin() + long(n * width + column);
-      numbers.insert(numbers.end(), first, first + long(shape.size()));
+}
+
+// The chunks go to the disk, then the manifest that names their draws, then the shapes that readers see. A chunk whose
+// draws are all acknowledged is on the disk already, perhaps with more of them: a resumed run makes the same again.
+template <class Real>
+void Store<Real>::commit(std::span<Chunk*> chunks) {
+  PendingFiles files;
+  for (Chunk* chunk : chunks) {
+    const Phase& phase = phases_[chunk->phase];
+    if (chunk->number * phase.chunk + chunk->filled <= phase.acknowledged[chunk->walker]) continue;
+    for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
+      const auto& [group, name, shape, put] = phase.arrays[k];
+      const ZarrType& type = *shape.type;
+      std::string& bytes = chunk->bytes[k];
+      for (std::size_t at = chunk->filled * shape.bytes(); at < bytes.size(); at += type.width)
+        type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
+      files.add(zarr_chunk(samples_ / group / name, 2 + shape.each.size(), chunk->walker, chunk->number), pack(bytes));
     }
-    write_zarr_chunk<double>(samples_ / "sample_stats" / s.name, shape, walker, buffer.chunk, numbers);
-    column += shape.size();
   }
-  buffer.q.clear(), buffer.numbers.clear();
-  buffer.filled = 0;
-  ++buffer.chunk;
+  files.settle();
+  for (const Chunk* chunk : chunks) {
+    Phase& phase = phases_[chunk->phase];
+    std::uint64_t& mine = phase.acknowledged[chunk->walker];
+    mine = std::max<std::uint64_t>(mine, chunk->number * phase.chunk + chunk->filled);
+  }
+  manifest_.draws = phases_[0].acknowledged;
+  manifest_.warmup_draws = phases_.size() > 1 ? phases_[1].acknowledged : std::vector<std::uint64_t>(kept_.size(), 0);
+  manifest_.seconds = seconds_();
+  write_manifest(run_, manifest_);
+
+  for (Phase& phase : phases_) {
+    const std::uint64_t draws = phase.visible();
+    if (draws == phase.shown) continue;
+    phase.shown = draws;
+    for (const Array& array : phase.arrays) {
+      const std::string name = array.group + "/" + array.name;
+      metadata_[name + "/.zarray"]["shape"][1] = draws;
+      describe(name + "/.zarray", metadata_[name + "/.zarray"], false);
+    }
+    const std::uint64_t first = phase.coordinates, last = (draws + phase.chunk - 1) / phase.chunk;
+    phase.coordinates = last;
+    for (const char* group : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"}) {
+      const std::string name = phase.prefix + group + "/draw";
+      if (!metadata_.contains(name + "/.zarray")) continue;
+      for (std::uint64_t k = first; k < last; ++k)
+        write_file(samples_ / name / std::to_string(k),
+                   pack(bytes_of_numbers(zarr_type("<i8"), counted(k * phase.chunk, phase.chunk))), false);
+      metadata_[name + "/.zarray"]["shape"][0] = draws;
+      describe(name + "/.zarray", metadata_[name + "/.zarray"], false);
+    }
+  }
+  write_file(samples_ / ".zmetadata", nlohmann::json{{"zarr_consolidated_format", 1}, {"metadata", metadata_}}.dump(2),
+             false);
+}
+
+template <class Real>
+void Store<Real>::acknowledge() {
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_written(lock, 0);
+  }
+  std::vector<Chunk*> chunks;
+  for (Phase& phase : phases_)
+    for (Chunk& chunk : phase.open)
+      if (chunk.filled) chunks.push_back(&chunk);
+  commit(chunks);
 }
 
 template <class Real>
 void Store<Real>::finish() {
-  std::uint64_t draws = ~std::uint64_t(0);
-  for (std::uint32_t w = 0; w < buffers_.size(); ++w) {
-    flush(w);
-    draws = std::min(draws, buffers_[w].draws);  // what every walker has, if an error stopped them apart
-  }
-  write_metadata(draws);
+  acknowledge();
+  write_moments();
+  commit({});
 }
 
 template class Store<float>;

@@ -1,47 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a run directory: run.toml (as given), run.json (resolved), log.jsonl, samples.zarr with the groups
-// `posterior` (one array per block) and `sample_stats`.
+// Writing a run directory (docs/runs.md): draws go to samples.zarr, laid out as ArviZ InferenceData, in chunks that a
+// thread of its own packs and writes; a chunk counts once manifest.json names it. Memory does not grow with the run.
 #pragma once
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
+#include "kelvin/trajectory/checkpoint.h"
+#include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 
-// Makes the directory. One that holds anything is refused, or emptied of an earlier run if `replace`.
-void make_run_directory(const std::filesystem::path&, bool replace);
+// Makes the directory and holds it. One that holds anything is refused, or emptied of an earlier run if `replace`.
+RunLock make_run_directory(const std::filesystem::path&, bool replace);
 
 template <class Real>
 class Store {
  public:
-  Store(const std::filesystem::path& run, const Recipe&, double rows, std::size_t walkers, std::uint64_t draws);
+  // `kept` is what a checkpoint says was given before; empty for a new run. The attributes are those of samples.zarr;
+  // `seconds` tells the time since the run began.
+  Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, nlohmann::json attributes,
+        std::function<double()> seconds, std::vector<Kept> kept = {});
+  ~Store();
   void keep(const Draw<Real>&);  // a Sink: walkers may call at the same time
-  void finish();                 // what is still in memory, and the final number of draws
+  void acknowledge();            // all that was kept is on the disk, and named in the manifest, when it returns
+  void finish();                 // the same, and the running moments
+  const std::vector<Kept>& kept() const { return kept_; }
 
  private:
-  struct Statistic {
-    std::string name;
-    bool per_part;
-    double (*value)(const Reading&, std::size_t part, double rows);
+  // One array of a phase: its place, the shape of a draw, and how a draw is turned into bytes.
+  struct Array {
+    std::string group, name;
+    ZarrShape shape;
+    std::function<void(const Draw<Real>&, char*)> put;
   };
-  static std::span<const Statistic> statistics();
-  struct Buffer {
-    std::vector<Real> q;          // draws x size
-    std::vector<double> numbers;  // draws x numbers of all statistics
-    std::size_t filled = 0, chunk = 0;
-    std::uint64_t draws = 0;
+  struct Chunk {
+    std::size_t phase = 0, walker = 0, number = 0, filled = 0;
+    std::vector<std::string> bytes;  // of each array
   };
-  void flush(std::uint32_t walker);
-  void write_metadata(std::uint64_t draws);
-  ZarrShape shape_of(const Block&, std::uint64_t draws) const;
-  ZarrShape shape_of(const Statistic&, std::uint64_t draws) const;
+  // Warm-up and sampling are stored alike, in groups of their own.
+  struct Phase {
+    std::string prefix;
+    std::size_t chunk = 1;
+    std::vector<Array> arrays;
+    std::vector<Chunk> open;                  // of each walker
+    std::vector<std::uint64_t> acknowledged;  // draws of each walker on the disk
+    std::uint64_t coordinates = 0;            // chunks of the coordinate `draw` that are written
+    std::uint64_t visible() const;
+    std::uint64_t shown = ~std::uint64_t(0);  // draws that the metadata tell of
+  };
 
-  std::filesystem::path samples_;
+  void add_arrays(Phase&, const Problem<Real>&, std::uint64_t planned);
+  void add_predictions(Phase&, const Problem<Real>&);
+  void write_groups(const Problem<Real>&);
+  void describe(const std::string& name, nlohmann::json about, bool durable);
+  void describe(const std::string& array, const ZarrAbout&, bool durable);
+  void write_array(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
+                   const std::vector<std::string>& dimensions, const std::string& bytes);
+  void write_numbers(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::string>& dimensions, const std::vector<double>&);
+  void write_names(const std::string& name, const std::vector<std::string>&);
+  void write_moments();
+  void open_again(Phase&, std::size_t phase);
+  Chunk fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number);
+  void commit(std::span<Chunk*> chunks);
+  void write_queued(std::stop_token);
+  void wait_until_written(std::unique_lock<std::mutex>&, std::size_t most_queued);
+
+  std::filesystem::path run_, samples_;
   Recipe recipe_;
   double rows_;
-  std::size_t chunk_;
-  std::vector<Buffer> buffers_;
+  nlohmann::json attributes_, metadata_;  // metadata_: all .zgroup, .zattrs and .zarray, by name
+  std::function<double()> seconds_;
+  std::vector<Kept> kept_;
+  Manifest manifest_;
+  std::vector<Phase> phases_;  // sampling, then warm-up if it is kept
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable_any queued_, written_;
+  std::deque<Chunk> queue_;
+  std::vector<Chunk> spare_;
+  std::size_t writing_ = 0;
+  std::exception_ptr failure_;
+  std::jthread writer_;
 };
 
 }  // namespace kelvin

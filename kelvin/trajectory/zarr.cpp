@@ -1,157 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/trajectory/zarr.h"
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <zstd.h>
 
-#include "kelvin/core/error.h"
+#include <Eigen/Core>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "kelvin/core/choice.h"
+#include "kelvin/core/record.h"
 
 namespace kelvin {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "chunks are written as they lie in memory, marked little-endian");
+              "numbers are written as they lie in memory, marked little-endian");
 
-template <class Real>
-constexpr const char* type_name = sizeof(Real) == 4 ? "<f4" : "<f8";
+constexpr int level = 1;  // weights hardly shrink at any level, padding vanishes at all of them
 
-std::filesystem::path chunk_path(const std::filesystem::path& array, const ZarrShape& shape, std::size_t walker,
-                                 std::size_t chunk) {
-  std::string name = fmt::format("{}.{}", walker, chunk);
-  for (std::size_t k = 0; k < shape.each.size(); ++k) name += ".0";
-  return array / name;
+template <class T>
+void put(double x, char* to) {
+  const T value = T(x);
+  std::memcpy(to, &value, sizeof value);
+}
+template <class T>
+double number(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return double(value);
+}
+void put_half(double x, char* to) { put<Eigen::half>(float(x), to); }
+double number_of_half(const char* from) {
+  Eigen::half value;
+  std::memcpy(&value, from, sizeof value);
+  return double(float(value));
 }
 
-template <class Real>
-void append_chunk(std::vector<double>& out, const std::string& bytes, std::size_t numbers) {
-  const std::size_t first = out.size();
-  out.resize(first + numbers);
-  for (std::size_t i = 0; i < numbers; ++i) {
-    Real x;
-    std::memcpy(&x, bytes.data() + i * sizeof(Real), sizeof(Real));
-    out[first + i] = double(x);
-  }
-}
+const ZarrType types[] = {
+    {"<f2", 2, true, put_half, number_of_half},
+    {"<f4", 4, true, put<float>, number<float>},
+    {"<f8", 8, true, put<double>, number<double>},
+    {"<i8", 8, false, put<std::int64_t>, number<std::int64_t>},
+    {"|b1", 1, false, put<std::uint8_t>, number<std::uint8_t>},
+};
 
-}  // namespace
-
-std::size_t ZarrShape::size() const {
+std::size_t product(const std::vector<std::size_t>& extents) {
   std::size_t n = 1;
-  for (const std::size_t k : each) n *= k;
+  for (const std::size_t k : extents) n *= k;
   return n;
 }
 
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const std::filesystem::path unfinished = path.string() + ".part";
-  std::ofstream file(unfinished, std::ios::binary);
-  file.write(bytes.data(), std::streamsize(bytes.size()));
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(unfinished, path, failed);
-  if (!file || failed) {
-    std::filesystem::remove(unfinished, failed);
-    throw Error("cannot write \"{}\"; check that the directory may be written to and the disk is not full",
-                path.string());
+// The product, or an error if the true size of anything could not be that large.
+std::size_t plausible_product(const std::vector<std::size_t>& extents) {
+  std::size_t n = 1;
+  for (const std::size_t k : extents) {
+    if (k == 0 || n > (std::size_t(1) << 40) / k) throw Error("its shape cannot be true");
+    n *= k;
   }
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || std::filesystem::is_directory(path))
-    throw Error("cannot read \"{}\"; is it a run of kelvin?", path.string());
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_zarr_group(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed) throw Error("cannot make the directory \"{}\": {}", path.string(), failed.message());
-  write_file(path / ".zgroup", nlohmann::json{{"zarr_format", 2}}.dump(2));
-}
-
-template <class Real>
-void write_zarr_metadata(const std::filesystem::path& path, const ZarrShape& shape) {
-  std::filesystem::create_directories(path);
-  std::vector<std::size_t> whole = {shape.walkers, shape.draws}, chunk = {1, shape.chunk};
-  whole.insert(whole.end(), shape.each.begin(), shape.each.end());
-  chunk.insert(chunk.end(), shape.each.begin(), shape.each.end());
-  const nlohmann::json about = {{"zarr_format", 2},         {"shape", whole},       {"chunks", chunk},
-                                {"dtype", type_name<Real>}, {"order", "C"},         {"fill_value", "NaN"},
-                                {"filters", nullptr},       {"compressor", nullptr}};
-  std::vector<std::string> names = {"chain", "draw"};
-  names.insert(names.end(), shape.dimensions.begin(), shape.dimensions.end());
-  write_file(path / ".zattrs", nlohmann::json{{"_ARRAY_DIMENSIONS", names}}.dump(2));
-  write_file(path / ".zarray", about.dump(2));
-}
-
-template <class Real>
-void write_zarr_chunk(const std::filesystem::path& path, const ZarrShape& shape, std::size_t walker, std::size_t chunk,
-                      std::span<const Real> values) {
-  std::vector<Real> padded(shape.chunk * shape.size(), std::numeric_limits<Real>::quiet_NaN());
-  std::copy(values.begin(), values.end(), padded.begin());
-  write_file(chunk_path(path, shape, walker, chunk),
-             {reinterpret_cast<const char*>(padded.data()), padded.size() * sizeof(Real)});
-}
-
-namespace {
-
-struct Stored {
-  ZarrShape shape;
-  bool single = false;
-};
-
-Stored read_metadata(const std::filesystem::path& path) {
-  try {
-    const auto about = nlohmann::json::parse(read_file(path / ".zarray"));
-    const auto whole = about.at("shape").get<std::vector<std::size_t>>();
-    const auto chunks = about.at("chunks").get<std::vector<std::size_t>>();
-    const auto type = about.at("dtype").get<std::string>();
-    if (whole.size() < 2 || chunks.size() != whole.size() || chunks[1] == 0 || !about.at("compressor").is_null() ||
-        (type != type_name<float> && type != type_name<double>))
-      throw Error("it is not an array of kelvin");
-    Stored s;
-    s.shape.walkers = whole[0], s.shape.draws = whole[1], s.shape.chunk = chunks[1];
-    s.shape.each.assign(whole.begin() + 2, whole.end());
-    s.single = type == type_name<float>;
-    return s;
-  } catch (const std::exception& e) {
-    throw Error("cannot read the array \"{}\": {}", path.string(), e.what());
-  }
+  return n;
 }
 
 }  // namespace
 
-ZarrShape read_zarr_metadata(const std::filesystem::path& path) { return read_metadata(path).shape; }
+std::span<const ZarrType> zarr_types() { return types; }
+const ZarrType& zarr_type(std::string_view name) { return row_named(name, zarr_types(), "type of numbers"); }
 
-std::vector<double> read_zarr(const std::filesystem::path& path, std::size_t walker) {
-  const auto [shape, single] = read_metadata(path);
-  const std::size_t each = shape.size(), width = single ? sizeof(float) : sizeof(double);
+std::size_t ZarrShape::size() const { return product(each); }
+std::size_t ZarrShape::bytes() const { return size() * type->width; }
+
+ZarrAbout zarr_about(std::string_view type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::size_t>& chunks, const std::vector<std::string>& dimensions) {
+  const bool nan = type.starts_with("<f");
+  return {{{"zarr_format", 2},
+           {"shape", shape},
+           {"chunks", chunks},
+           {"dtype", type},
+           {"order", "C"},
+           {"fill_value", nan ? nlohmann::json("NaN") : nlohmann::json()},
+           {"filters", nullptr},
+           {"compressor", {{"id", "zstd"}, {"level", level}}}},
+          {{"_ARRAY_DIMENSIONS", dimensions}}};
+}
+
+ZarrAbout zarr_about(const ZarrShape& shape) {
+  std::vector<std::size_t> whole = {shape.walkers, shape.draws}, chunks = {1, shape.chunk};
+  whole.insert(whole.end(), shape.each.begin(), shape.each.end());
+  chunks.insert(chunks.end(), shape.each.begin(), shape.each.end());
+  std::vector<std::string> names = {"chain", "draw"};
+  names.insert(names.end(), shape.dimensions.begin(), shape.dimensions.end());
+  return zarr_about(shape.type->name, whole, chunks, names);
+}
+
+std::string zarr_fingerprint(const nlohmann::json& array) {
+  nlohmann::json fixed = array;
+  if (fixed.contains("shape") && fixed["shape"].size() > 1) fixed["shape"][1] = 0;
+  return fmt::format("{:08x}", checksum(fixed.dump()));
+}
+
+fs::path zarr_chunk(const fs::path& array, std::size_t dimensions, std::size_t walker, std::size_t chunk) {
+  std::string name = std::to_string(walker);
+  for (std::size_t k = 1; k < dimensions; ++k) name += k == 1 ? "." + std::to_string(chunk) : ".0";
+  return array / name;
+}
+
+std::string pack(std::string_view bytes) {
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size = ZSTD_compress2(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(size)) throw Error("cannot pack {} bytes: {}", bytes.size(), ZSTD_getErrorName(size));
+  packed.resize(size);
+  return packed;
+}
+
+std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file) {
+  const auto damaged = [&](std::string_view why) { return Error("\"{}\" is damaged: {}", file, why); };
+  const unsigned long long claimed = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (claimed == ZSTD_CONTENTSIZE_ERROR || claimed == ZSTD_CONTENTSIZE_UNKNOWN) throw damaged("it is no zstd frame");
+  if (bytes / 65536 > packed.size()) throw damaged("it is shorter than zstd can make it");  // a block holds 2^17 bytes
+  if (claimed != bytes) throw damaged(fmt::format("it holds {} bytes where {} are due", claimed, bytes));
+  // The descriptor's bit 2 says that a checksum follows; without it nothing would be verified.
+  if (packed.size() < 5 || !(packed[4] & 4)) throw damaged("it has no checksum");
+  std::string out(bytes, '\0');
+  const std::size_t size = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size)) throw damaged(ZSTD_getErrorName(size));
+  if (size != bytes) throw damaged("it is cut short");
+  return out;
+}
+
+ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file) {
+  try {
+    const auto about = nlohmann::json::parse(text);
+    const auto whole = sizes_in(about.at("shape"));
+    const auto chunks = sizes_in(about.at("chunks"));
+    if (whole.size() < 2 || chunks.size() != whole.size() || chunks[0] != 1 || chunks[1] == 0 ||
+        !std::equal(chunks.begin() + 2, chunks.end(), whole.begin() + 2) || about.at("compressor").at("id") != "zstd" ||
+        !about.at("filters").is_null() || about.at("order") != "C")
+      throw Error("it is not an array of draws as kelvin writes them");
+    ZarrShape s;
+    s.walkers = whole[0], s.draws = whole[1], s.chunk = chunks[1];
+    s.each.assign(whole.begin() + 2, whole.end());
+    s.type = &zarr_type(about.at("dtype").get<std::string>());
+    plausible_product(chunks);
+    return s;
+  } catch (const std::exception& e) {
+    throw Error("\"{}\" is damaged: {}", file, e.what());
+  }
+}
+
+ZarrShape read_zarr_metadata(const fs::path& array) {
+  return parse_zarr_metadata(read_file(array / ".zarray"), (array / ".zarray").string());
+}
+
+std::string read_zarr_chunk(const fs::path& array, const ZarrShape& shape, std::size_t walker, std::size_t chunk) {
+  const fs::path file = zarr_chunk(array, 2 + shape.each.size(), walker, chunk);
+  return unpack(read_file(file), shape.chunk * shape.bytes(), file.string());
+}
+
+std::vector<double> read_zarr(const fs::path& array, const ZarrShape& shape, std::size_t walker, std::size_t first,
+                              std::size_t count) {
+  const std::size_t each = shape.size(), width = shape.type->width;
   std::vector<double> out;
-  for (std::size_t first = 0; first < shape.draws; first += shape.chunk) {
-    const auto file = chunk_path(path, shape, walker, first / shape.chunk);
-    const std::string bytes = read_file(file);
-    if (bytes.size() != shape.chunk * each * width)
-      throw Error("\"{}\" holds {} bytes where {} are due; the run was damaged", file.string(), bytes.size(),
-                  shape.chunk * each * width);
-    const std::size_t numbers = std::min(shape.chunk, shape.draws - first) * each;
-    if (single) append_chunk<float>(out, bytes, numbers);
-    else append_chunk<double>(out, bytes, numbers);
+  for (std::size_t draw = first; draw < first + count;) {
+    const std::string bytes = read_zarr_chunk(array, shape, walker, draw / shape.chunk);
+    const std::size_t begin = draw % shape.chunk, end = std::min(shape.chunk, begin + first + count - draw);
+    for (std::size_t i = begin * each; i < end * each; ++i) out.push_back(shape.type->number(bytes.data() + i * width));
+    draw += end - begin;
   }
   return out;
 }
 
-template void write_zarr_metadata<float>(const std::filesystem::path&, const ZarrShape&);
-template void write_zarr_metadata<double>(const std::filesystem::path&, const ZarrShape&);
-template void write_zarr_chunk<float>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t,
-                                      std::span<const float>);
-template void write_zarr_chunk<double>(const std::filesystem::path&, const ZarrShape&, std::size_t, std::size_t,
-                                       std::span<const double>);
+std::vector<double> read_zarr(const fs::path& array, std::size_t walker) {
+  const ZarrShape shape = read_zarr_metadata(array);
+  return read_zarr(array, shape, walker, 0, shape.draws);
+}
 
 }  // namespace kelvin

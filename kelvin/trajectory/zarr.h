@@ -1,36 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays on disk in Zarr v2 layout: JSON beside raw chunk files, readable by zarr and xarray.
+// Arrays on disk in Zarr v2 layout: JSON beside chunk files, each packed by zstd with a checksum of its contents.
+// Readable by zarr and xarray.
 #pragma once
-#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <span>
-#include <string>
-#include <vector>
+
+#include "kelvin/trajectory/files.h"
 
 namespace kelvin {
 
-// The first two dimensions are chain and draw; a chunk holds `chunk` draws of one chain.
+// A kind of number that arrays hold. To add one, add a row in zarr.cpp.
+struct ZarrType {
+  std::string_view name;  // as .zarray spells it
+  std::size_t width;      // bytes
+  bool padded_by_nan;     // beyond the last draw; else by 0
+  void (*put)(double, char*);
+  double (*number)(const char*);
+};
+std::span<const ZarrType> zarr_types();
+const ZarrType& zarr_type(std::string_view name);
+
+// An array that grows: the first two dimensions are chain and draw, a chunk holds `chunk` draws of one chain.
 struct ZarrShape {
   std::size_t walkers = 1, draws = 0, chunk = 1;
   std::vector<std::size_t> each;        // shape of one draw
-  std::vector<std::string> dimensions;  // their names, those of `each`
-  std::size_t size() const;             // numbers in one draw
+  std::vector<std::string> dimensions;  // their names, those of `each`; not read back
+  const ZarrType* type = nullptr;
+  std::size_t size() const;   // numbers in one draw
+  std::size_t bytes() const;  // in one draw
 };
 
-template <class Real>
-void write_zarr_metadata(const std::filesystem::path&, const ZarrShape&);
-void write_zarr_group(const std::filesystem::path&);
+// .zarray and .zattrs of any array.
+struct ZarrAbout {
+  nlohmann::json array, attributes;
+};
+ZarrAbout zarr_about(const ZarrShape&);
+ZarrAbout zarr_about(std::string_view type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::size_t>& chunks, const std::vector<std::string>& dimensions);
 
-// `values` holds up to shape.chunk draws; the chunk is written whole, padded with nan.
-template <class Real>
-void write_zarr_chunk(const std::filesystem::path&, const ZarrShape&, std::size_t walker, std::size_t chunk,
-                      std::span<const Real> values);
+// A checksum of all that .zarray says but the number of draws.
+std::string zarr_fingerprint(const nlohmann::json& array);
 
-ZarrShape read_zarr_metadata(const std::filesystem::path&);
-// All draws of one walker, one after another.
-std::vector<double> read_zarr(const std::filesystem::path&, std::size_t walker);
+std::filesystem::path zarr_chunk(const std::filesystem::path& array, std::size_t dimensions, std::size_t walker,
+                                 std::size_t chunk);
+std::string pack(std::string_view bytes);
+std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file);
 
-// Writes a file under a temporary name and renames it, so a reader never sees half of it.
-void write_file(const std::filesystem::path&, std::string_view bytes);
-std::string read_file(const std::filesystem::path&);
+// The text of a .zarray; `file` is named in errors.
+ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file);
+ZarrShape read_zarr_metadata(const std::filesystem::path& array);
+
+// Draws first ... first + count - 1 of one walker, one after another; the second form reads all that .zarray knows of.
+std::vector<double> read_zarr(const std::filesystem::path& array, const ZarrShape&, std::size_t walker,
+                              std::size_t first, std::size_t count);
+std::vector<double> read_zarr(const std::filesystem::path& array, std::size_t walker);
+std::string read_zarr_chunk(const std::filesystem::path& array, const ZarrShape&, std::size_t walker,
+                            std::size_t chunk);
 
 }  // namespace kelvin

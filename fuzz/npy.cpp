@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// NPY, NPZ and safetensors: the first bytes say which.
+#include "kelvin/data/npy.h"
+
+#include "fuzz/target.h"
+#include "kelvin/data/safetensors.h"
+
+namespace {
+
+void check(const kelvin::Array& array) {
+  std::size_t count = 1;
+  for (const std::size_t n : array.shape) count *= n;
+  kelvin::must(array.values.size() == count);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kelvin;
+  const std::string_view bytes = text_of(data, size);
+  return survives([&] {
+    if (is_npy(bytes)) return check(parse_npy(bytes, "f.npy"));
+    const auto arrays = is_npz(bytes) ? parse_npz(bytes, "f.npz") : parse_safetensors(bytes, "f.safetensors");
+    for (const auto& [name, array] : arrays) check(array);
+  });
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/checkpoint.h"
+
+#include <cstring>
+
+#include "kelvin/trajectory/files.h"
+
+namespace kelvin {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t magic = 0x3176'6e69'766c'656b;  // "kelvinv1"
+
+fs::path file_of(const fs::path& run) { return run / "checkpoint" / "state"; }
+
+struct Packer {
+  std::string bytes;
+  template <class T>
+  void operator()(const T& x) {
+    bytes.append(reinterpret_cast<const char*>(&x), sizeof x);
+  }
+  template <class T>
+  void operator()(const std::vector<T>& list) {
+    (*this)(std::uint64_t(list.size()));
+    bytes.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
+  }
+};
+
+struct Unpacker {
+  std::string_view bytes;
+  void take(void* to, std::uint64_t size) {
+    if (size > bytes.size()) throw Error("it is cut short");
+    if (size) std::memcpy(to, bytes.data(), size);
+    bytes.remove_prefix(size);
+  }
+  template <class T>
+  void operator()(T& x) {
+    take(&x, sizeof x);
+  }
+  template <class T>
+  void operator()(std::vector<T>& list) {
+    std::uint64_t size = 0;
+    (*this)(size);
+    if (size > bytes.size() / sizeof(T)) throw Error("it is cut short");
+    list.resize(size);
+    take(list.data(), size * sizeof(T));
+  }
+};
+
+}  // namespace
+
+bool has_checkpoint(const fs::path& run) { return fs::exists(file_of(run)); }
+
+template <class Real>
+void write_checkpoint(const fs::path& run, std::uint32_t settings, const Checkpoint<Real>& checkpoint) {
+  Packer pack;
+  pack(magic), pack(std::uint32_t(sizeof(Real))), pack(settings), pack(std::uint64_t(checkpoint.chains.size()));
+  for (std::size_t w = 0; w < checkpoint.chains.size(); ++w) {
+    const_cast<ChainState<Real>&>(checkpoint.chains[w]).fields(pack);  // `fields` hands out references; none is written
+    const_cast<Kept&>(checkpoint.kept[w]).fields(pack);
+  }
+  pack(checksum(pack.bytes));
+  make_directories(run / "checkpoint");
+  write_file(file_of(run), pack.bytes);
+}
+
+template <class Real>
+Checkpoint<Real> read_checkpoint(const fs::path& run, std::uint32_t settings) {
+  const std::string bytes = read_file(file_of(run));
+  try {
+    Unpacker unpack{bytes};
+    std::uint64_t kind = 0, walkers = 0;
+    std::uint32_t width = 0, fits = 0, sum = 0;
+    unpack(kind);
+    if (kind != magic) throw Error("it is not a checkpoint of this version of kelvin");
+    if (bytes.size() < 12) throw Error("it is cut short");
+    Unpacker end{std::string_view(bytes).substr(bytes.size() - sizeof sum)};
+    end(sum);
+    unpack.bytes.remove_suffix(sizeof sum);
+    if (checksum(std::string_view(bytes).substr(0, bytes.size() - sizeof sum)) != sum)
+      throw Error("its checksum does not fit");
+    unpack(width), unpack(fits), unpack(walkers);
+    if (width != sizeof(Real) || fits != settings)
+      throw Error("it was written with other settings than those in run.json");
+    Checkpoint<Real> checkpoint;
+    for (std::uint64_t w = 0; w < walkers; ++w) {
+      checkpoint.chains.emplace_back().fields(unpack);
+      checkpoint.kept.emplace_back().fields(unpack);
+    }
+    if (!unpack.bytes.empty()) throw Error("it is too long");
+    return checkpoint;
+  } catch (const std::exception& e) {
+    throw Error("\"{}\" cannot be used: {}", file_of(run).string(), e.what());
+  }
+}
+
+template void write_checkpoint(const fs::path&, std::uint32_t, const Checkpoint<float>&);
+template void write_checkpoint(const fs::path&, std::uint32_t, const Checkpoint<double>&);
+template Checkpoint<float> read_checkpoint(const fs::path&, std::uint32_t);
+template Checkpoint<double> read_checkpoint(const fs::path&, std::uint32_t);
+
+}  // namespace kelvin

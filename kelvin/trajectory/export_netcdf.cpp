@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// netCDF-4 as ArviZ lays it out: a group for each of the run's, dimensions chain, draw and those of the array.
+#include <netcdf.h>
+
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "kelvin/core/choice.h"
+#include "kelvin/core/record.h"
+#include "kelvin/trajectory/export.h"
+
+namespace kelvin {
+namespace {
+
+// An open file; every call goes through `check`.
+class NetcdfFile {
+ public:
+  explicit NetcdfFile(const std::string& name) : name_(name) {
+    check(nc_create(name.c_str(), NC_NETCDF4 | NC_CLOBBER, &id));
+  }
+  ~NetcdfFile() {
+    if (open_) nc_close(id);
+  }
+  void check(int status) const {
+    if (status != NC_NOERR)
+      throw Error("cannot write \"{}\": {}; check that its directory exists and has room", name_, nc_strerror(status));
+  }
+  void close() {
+    open_ = false;
+    check(nc_close(id));
+  }
+  int id = 0;
+
+ private:
+  std::string name_;
+  bool open_ = true;
+};
+
+// A dimension, and its coordinates: the given texts, or the given numbers.
+using Labels = std::vector<std::string>;
+int add_dimension(const NetcdfFile& file, int group, const std::string& name, std::size_t size, const Labels& labels,
+                  const std::vector<std::size_t>& numbers = {}) {
+  int dimension = 0, coordinate = 0;
+  if (nc_inq_dimid(group, name.c_str(), &dimension) == NC_NOERR) return dimension;
+  file.check(nc_def_dim(group, name.c_str(), size, &dimension));
+  const bool named = labels.size() == size;
+  file.check(nc_def_var(group, name.c_str(), named ? NC_STRING : NC_INT64, 1, &dimension, &coordinate));
+  if (named) {
+    std::vector<const char*> texts;
+    for (const std::string& label : labels) texts.push_back(label.c_str());
+    file.check(nc_put_var_string(group, coordinate, texts.data()));
+  } else {
+    std::vector<long long> places(size);
+    std::iota(places.begin(), places.end(), 0);
+    if (!numbers.empty()) places.assign(numbers.begin(), numbers.end());
+    file.check(nc_put_var_longlong(group, coordinate, places.data()));
+  }
+  return dimension;
+}
+
+// How netCDF spells a type of ours, and the type that xarray is to make of it if that differs.
+struct Spelling {
+  std::string_view name;
+  nc_type type;
+  std::string_view as;
+};
+constexpr Spelling spellings[] = {
+    {"<f2", NC_FLOAT, ""}, {"<f4", NC_FLOAT, ""},    {"<f8", NC_DOUBLE, ""},
+    {"<i8", NC_INT64, ""}, {"|b1", NC_BYTE, "bool"},
+};
+
+void put(const NetcdfFile& file, int group, int variable, const std::vector<std::size_t>& start,
+         const std::vector<std::size_t>& count, const std::vector<double>& values, bool narrow) {
+  if (!narrow) return file.check(nc_put_vara_double(group, variable, start.data(), count.data(), values.data()));
+  const std::vector<float> floats(values.begin(), values.end());  // the library's own conversion refuses inf
+  file.check(nc_put_vara_float(group, variable, start.data(), count.data(), floats.data()));
+}
+
+void add_text(const NetcdfFile& file, int group, int variable, const std::string& key, std::string_view text) {
+  file.check(nc_put_att_text(group, variable, key.c_str(), text.size(), text.data()));
+}
+
+void write_variable(const NetcdfFile& file, int group, const Selection& s, const Variable& v,
+                    const std::vector<int>& dimensions) {
+  const Spelling& spelling = row_named<Spelling>(v.type->name, spellings, "type in netCDF");
+  int variable = 0;
+  file.check(nc_def_var(group, v.name.c_str(), spelling.type, int(dimensions.size()), dimensions.data(), &variable));
+  file.check(nc_def_var_fill(group, variable, NC_NOFILL, nullptr));  // every number is written below
+  if (!spelling.as.empty()) add_text(file, group, variable, "dtype", spelling.as);
+  std::vector<std::size_t> start(dimensions.size(), 0), count = {1, 0};
+  count.insert(count.end(), v.shape.begin(), v.shape.end());
+  for (std::size_t w = 0; w < s.walkers.size(); ++w)
+    in_pieces(s.draws_in(v.group), v.size(), [&](std::size_t first, std::size_t draws) {
+      start[0] = w, start[1] = first, count[1] = draws;
+      put(file, group, variable, start, count, s.values(v, s.walkers[w], first, draws), spelling.type == NC_FLOAT);
+    });
+}
+
+// An array that is not one of draws: data, coordinates.
+struct Plain {
+  std::string name, type;
+  std::vector<std::size_t> shape;
+  std::vector<std::string> dimensions;
+  std::filesystem::path at;
+  std::string bytes(std::size_t width) const {
+    const auto file = zarr_chunk(at, shape.size(), 0, 0);
+    return unpack(read_file(file),
+                  width * std::accumulate(shape.begin(), shape.end(), std::size_t(1), std::multiplies()),
+                  file.string());
+  }
+};
+
+// Those of a group, by name.
+std::vector<Plain> plain_arrays(const std::filesystem::path& group) {
+  std::set<std::filesystem::path> places;
+  for (const auto& entry : std::filesystem::directory_iterator(group))
+    if (entry.is_directory()) places.insert(entry.path());
+  std::vector<Plain> arrays;
+  for (const auto& place : places) try {
+      const auto about = nlohmann::json::parse(read_file(place / ".zarray"));
+      Plain array{place.filename().string(), about.at("dtype"), sizes_in(about.at("shape")),
+                  nlohmann::json::parse(read_file(place / ".zattrs")).at("_ARRAY_DIMENSIONS"), place};
+      if (array.shape.empty() || array.shape.size() != array.dimensions.size())
+        throw Error("it names {} dimensions of {}", array.dimensions.size(), array.shape.size());
+      if (about.at("chunks") == about.at("shape")) arrays.push_back(std::move(array));  // draws grow in chunks
+    } catch (const std::exception& e) {
+      throw Error("\"{}\" is damaged: {}", place.string(), e.what());
+    }
+  return arrays;
+}
+
+// Coordinates that are texts, four bytes a letter.
+std::map<std::string, Labels> labels_of(const std::vector<Plain>& arrays) {
+  std::map<std::string, Labels> labels;
+  for (const Plain& array : arrays) {
+    if (!array.type.starts_with("<U") || array.dimensions.size() != 1) continue;
+    const std::size_t letters = std::size_t(std::atoi(array.type.c_str() + 2));
+    const std::string bytes = array.bytes(4 * letters);
+    Labels& texts = labels[array.name];
+    texts.resize(array.shape[0]);
+    for (std::size_t i = 0; i < texts.size() * letters; ++i)
+      if (bytes[4 * i]) texts[i / letters] += bytes[4 * i];
+  }
+  return labels;
+}
+
+int add_group(const NetcdfFile& file, const std::string& name, const Selection& s) {
+  int group = 0;
+  file.check(nc_def_grp(file.id, name.c_str(), &group));
+  for (const auto& [key, text] : s.about()) add_text(file, group, NC_GLOBAL, key, text);
+  return group;
+}
+
+std::vector<int> add_dimensions(const NetcdfFile& file, int group, const std::vector<std::string>& names,
+                                const std::vector<std::size_t>& shape, const std::map<std::string, Labels>& labels) {
+  std::vector<int> dimensions;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto known = labels.find(names[d]);
+    dimensions.push_back(
+        add_dimension(file, group, names[d], shape[d], known == labels.end() ? Labels() : known->second));
+  }
+  return dimensions;
+}
+
+void write_draws(const NetcdfFile& file, const std::string& name, const Selection& s,
+                 const std::vector<Variable>& variables) {
+  const int group = add_group(file, name, s);
+  const auto labels = labels_of(plain_arrays(s.samples.run / "samples.zarr" / name));
+  const int chain = add_dimension(file, group, "chain", s.walkers.size(), {}, s.walkers);
+  const int draw = add_dimension(file, group, "draw", s.draws_in(name), {});
+  for (const Variable& v : variables) {
+    std::vector<int> dimensions = add_dimensions(file, group, v.dimensions, v.shape, labels);
+    dimensions.insert(dimensions.begin(), {chain, draw});
+    write_variable(file, group, s, v, dimensions);
+  }
+}
+
+void write_data(const NetcdfFile& file, const std::string& name, const Selection& s) {
+  const int group = add_group(file, name, s);
+  const auto arrays = plain_arrays(s.samples.run / "samples.zarr" / name);
+  const auto labels = labels_of(arrays);
+  for (const Plain& array : arrays) {
+    if (labels.contains(array.name) || array.name == array.dimensions.front()) continue;  // a coordinate
+    const auto dimensions = add_dimensions(file, group, array.dimensions, array.shape, labels);
+    const ZarrType& type = zarr_type(array.type);
+    const std::string bytes = array.bytes(type.width);
+    std::vector<double> numbers;
+    for (std::size_t at = 0; at < bytes.size(); at += type.width) numbers.push_back(type.number(bytes.data() + at));
+    int variable = 0;
+    file.check(nc_def_var(group, array.name.c_str(), NC_DOUBLE, int(dimensions.size()), dimensions.data(), &variable));
+    file.check(nc_put_var_double(group, variable, numbers.data()));
+  }
+}
+
+}  // namespace
+
+void write_netcdf(const Selection& s, const std::string& name) {
+  NetcdfFile file(name);
+  for (const auto& [name, variables] : s.groups) write_draws(file, name, s, variables);
+  for (const char* name : {"observed_data", "constant_data"})
+    if (std::filesystem::exists(s.samples.run / "samples.zarr" / name / ".zgroup")) write_data(file, name, s);
+  file.close();
+}
+
+}  // namespace kelvin

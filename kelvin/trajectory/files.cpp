@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace kelvin {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_open = 128;  // well below any limit on open files
+
+fs::path unfinished(const fs::path& path) { return path.string() + ".part"; }
+
+[[noreturn]] void cannot_write(const fs::path& path, int reason) {
+  throw WriteError("cannot write \"{}\": {}; check that the directory may be written to and the disk is not full",
+                   path.string(), std::strerror(reason));
+}
+
+void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) cannot_write(path, written ? errno : ENOSPC);
+    bytes.remove_prefix(std::size_t(written));
+  }
+}
+
+void sync_directory(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) cannot_write(path, reason);
+}
+
+fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+}  // namespace
+
+PendingFiles::~PendingFiles() {
+  std::error_code ignored;
+  for (const File& file : files_) {
+    if (file.descriptor >= 0) ::close(file.descriptor);
+    fs::remove(unfinished(file.path), ignored);
+  }
+}
+
+void PendingFiles::add(const fs::path& path, std::string_view bytes) {
+  if (files_.size() == most_open) settle();
+  const int descriptor = ::open(unfinished(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(path, errno);
+  files_.push_back({path, descriptor});
+  write_all(descriptor, bytes, path);
+  ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);  // the disk may begin while the next file is made
+}
+
+void PendingFiles::settle() {
+  for (File& file : files_) {
+    if (::fsync(file.descriptor) != 0) cannot_write(file.path, errno);
+    const int closed = ::close(file.descriptor);
+    file.descriptor = -1;
+    if (closed != 0) cannot_write(file.path, errno);
+  }
+  std::set<fs::path> directories;
+  for (const File& file : files_) {
+    if (::rename(unfinished(file.path).c_str(), file.path.c_str()) != 0) cannot_write(file.path, errno);
+    directories.insert(directory_of(file.path));
+  }
+  for (const fs::path& directory : directories) sync_directory(directory);
+  files_.clear();
+}
+
+void write_file(const fs::path& path, std::string_view bytes, bool durable) {
+  if (durable) {
+    PendingFiles file;
+    file.add(path, bytes);
+    return file.settle();
+  }
+  const int descriptor = ::open(unfinished(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(path, errno);
+  try {
+    write_all(descriptor, bytes, path);
+  } catch (...) {
+    ::close(descriptor);
+    ::unlink(unfinished(path).c_str());
+    throw;
+  }
+  if (::close(descriptor) != 0 || ::rename(unfinished(path).c_str(), path.c_str()) != 0) cannot_write(path, errno);
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || fs::is_directory(path)) throw Error("cannot read \"{}\"; is it a run of kelvin?", path.string());
+  text << file.rdbuf();
+  return text.str();
+}
+
+void make_directories(const fs::path& path) {
+  std::error_code failed;
+  if (path.empty() || fs::is_directory(path, failed)) return;
+  make_directories(path.parent_path());
+  fs::create_directory(path, failed);
+  if (failed)
+    throw WriteError("cannot make the directory \"{}\": {}; give a place that may be written to", path.string(),
+                     failed.message());
+  sync_directory(directory_of(path));
+}
+
+std::uint32_t checksum(std::string_view bytes, std::uint32_t so_far) {
+  if (bytes.empty()) return so_far;  // zlib takes a null pointer for a wish to begin anew
+  return std::uint32_t(crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+RunLock::RunLock(const fs::path& run)
+    : descriptor_(::open((run / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) cannot_write(run / "lock", errno);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  ::close(descriptor_);
+  if (reason != EWOULDBLOCK) throw Error("cannot lock \"{}\": {}", run.string(), std::strerror(reason));
+  throw Error("\"{}\" is being written by another process; wait for it, stop it, or give another directory",
+              run.string());
+}
+
+RunLock::~RunLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool RunLock::held(const fs::path& run) {
+  const int descriptor = ::open((run / "lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool free = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
+  ::close(descriptor);
+  return !free;
+}
+
+}  // namespace kelvin

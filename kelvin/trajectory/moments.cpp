@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/moments.h"
+
+#include <limits>
+
+namespace kelvin {
+
+RunningMoments::RunningMoments(std::size_t size) : mean(size), squares(size) {
+  if (size <= most_for_covariance) products.resize(size * size);
+}
+
+// mean' = mean + (x - mean)/n,   sum' = sum + (x_i - mean_i)(x_j - mean'_j)
+template <class Real>
+void RunningMoments::add(std::span<const Real> x) {
+  const double share = 1 / double(++count);
+  const std::size_t n = mean.size();
+  if (!products.empty()) {
+    change_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) change_[i] = double(x[i]) - mean[i];
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) products[i * n + j] += change_[i] * change_[j] * (1 - share);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const double change = double(x[i]) - mean[i];
+    mean[i] += change * share;
+    squares[i] += change * (double(x[i]) - mean[i]);
+  }
+}
+
+double RunningMoments::variance(std::size_t i) const {
+  return count > 1 ? squares[i] / double(count - 1) : std::numeric_limits<double>::quiet_NaN();
+}
+
+double RunningMoments::covariance(std::size_t i, std::size_t j) const {
+  return count > 1 ? products[i * mean.size() + j] / double(count - 1) : std::numeric_limits<double>::quiet_NaN();
+}
+
+template void RunningMoments::add(std::span<const float>);
+template void RunningMoments::add(std::span<const double>);
+
+}  // namespace kelvin

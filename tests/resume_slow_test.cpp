@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that are killed, stopped, starved of disk or locked out: nothing acknowledged is lost, and the end is the same.
+#include <sys/mount.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "kelvin/trajectory/samples.h"
+#include "tests/program.h"
+
+namespace kelvin {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Everything that must not depend on interruptions: all of samples.zarr but times, the checkpoint, the log but times.
+std::map<std::string, std::string> contents(const std::string& run) {
+  std::map<std::string, std::string> all;
+  for (const char* part : {"samples.zarr", "checkpoint"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(run) / part)) {
+      const std::string name = entry.path().string().substr(run.size());
+      const bool times = name.find("/time/") != std::string::npos || name.ends_with(".zattrs") ||
+                         name.ends_with(".zmetadata") || name.ends_with(".part");
+      if (entry.is_regular_file() && !times) all[name] = bytes_of(entry.path().string());
+    }
+  std::stringstream lines(bytes_of(run + "/log.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    auto state = json::parse(line);
+    state.erase("seconds"), state.erase("rate");
+    all["log.jsonl"] += state.dump() + "\n";
+  }
+  return all;
+}
+
+void expect_same(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b,
+                 const std::string& what) {
+  EXPECT_EQ(a.size(), b.size()) << what;
+  EXPECT_GT(a.size(), 20u);
+  for (const auto& [name, bytes] : a) {
+    ASSERT_TRUE(b.contains(name)) << what << ": " << name;
+    EXPECT_TRUE(bytes == b.at(name)) << what << ": " << name;
+  }
+}
+
+// The draws that the manifest of `run` names are those of the finished run.
+void expect_acknowledged_draws(const std::string& run, const Samples& whole, std::vector<std::uint64_t>& named) {
+  const Samples now = open_samples(run);
+  for (std::size_t w = 0; w < whole.walkers; ++w) {
+    EXPECT_GE(now.manifest.draws[w], named[w]) << "an acknowledged draw was taken back";
+    named[w] = now.manifest.draws[w];
+    for (const auto& [array, fingerprint] : now.manifest.arrays) {
+      if (array.ends_with("/time") || array.starts_with("warmup_")) continue;
+      const auto mine = now.array(array, w, 0, named[w]), theirs = whole.array(array, w, 0, named[w]);
+      EXPECT_TRUE(std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), [](double x, double y) {
+        return x == y || (x != x && y != y);
+      })) << array;
+    }
+  }
+}
+
+const std::string spiral =
+    "data = { generator = { name = \"spiral\", rows = 100 } }\n"
+    "model = { layers = [2, 12, 1], activation = \"tanh\", loss = \"binary_cross_entropy\", "
+    "prior = 1.0 }\n";
+
+struct Kind {
+  const char* name;
+  int steps;  // warm-up included
+  std::string file;
+};
+const Kind setups[] = {
+    {"one walker, full batch", 6000,
+     "steps = 6000\nevery = 3\nlog_every = 500\n" + spiral + "part.all = { step = 0.05 }\n"},
+    {"three walkers, minibatches, warm-up kept", 5000,
+     "steps = 4000\nwarmup = 1000\nevery = 2\nwalkers = 3\nbatch = 7\nstore.keep_warmup = true\n" + spiral +
+         "[part.a]\nblocks = [\"layer1.*\"]\nstep = 0.05\n[part.b]\nblocks = [\"layer2.*\"]\nscheme = \"ABOBA\"\n"
+         "step = { name = \"linear\", from = 0.05, to = 0.01 }\n"},
+    {"two walkers, Metropolis, half precision, likelihoods", 1500,
+     "steps = 1500\nevery = 1\nwalkers = 2\nstore = { weights = \"half\", log_likelihood = true, predictions = true "
+     "}\n" +
+         spiral + "part.all = { scheme = \"R{(BAB)3}\", step = 1.2 }\n"},
+    {"a toy in double precision, every draw", 120000,
+     "steps = 120000\nevery = 1\nwalkers = 3\nmodel = { toy = \"double_well\" }\npart.all = { step = 0.2, temperature "
+     "= "
+     "0.5 }\n"},
+};
+
+TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
+  std::mt19937 random(4);
+  const auto any = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  int kills = 0, unfinished = 0;
+  for (int trial = 0; kills < 100; ++trial) {
+    const Kind& setup = setups[trial % 4];
+    const Desk desk;
+    desk.write("run.toml",
+               "checkpoint_every = " + std::to_string(any(setup.steps / 50, 2 * setup.steps)) + "\n" + setup.file);
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole --threads 1").code, 0) << desk.read(".err");
+    const auto spent = std::chrono::steady_clock::now() - start;
+    const auto expected = contents(desk.path("whole"));
+    const Samples whole = open_samples(desk.path("whole"));
+    std::vector<std::uint64_t> named(whole.walkers, 0);
+    const std::string run = desk.path("run");
+    for (int n = 0; n < 5; ++n, ++kills) {
+      const bool begun = fs::exists(run + "/run.json");
+      Process process(desk, begun ? "resume run -q --threads 2" : "sample run.toml -q -o run --threads 2");
+      std::this_thread::sleep_for(spent * any(0, 1000) / 1500);
+      process.send(SIGKILL);
+      const int ended = process.wait();
+      ASSERT_TRUE(ended == -SIGKILL || ended == 0) << setup.name << ": " << process.error();
+      unfinished += ended != 0;
+      if (fs::exists(run + "/manifest.json")) expect_acknowledged_draws(run, whole, named);
+    }
+    const bool begun = fs::exists(run + "/run.json");
+    ASSERT_EQ(desk.kelvin(begun ? "resume run -q" : "sample run.toml -q -o run").code, 0) << desk.read(".err");
+    expect_acknowledged_draws(run, whole, named);
+    expect_same(expected, contents(run), setup.name);
+    EXPECT_TRUE(json::parse(bytes_of(run + "/run.json")).at("finished"));
+  }
+  EXPECT_GT(unfinished, 60) << "most kills must meet a run at work";
+}
+
+// A long run: minutes, unless it is stopped.
+const std::string endless =
+    "steps = 100000000\nevery = 10\ncheckpoint_every = 2000\nwalkers = 2\n" + spiral + "part.all = { step = 0.05 }\n";
+
+bool has_draws(const Desk& desk) {
+  try {
+    return open_samples(desk.path("run")).draws > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(Stopped, SignalsLeaveACheckpointAndTheWayToGoOn) {
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
+    const Desk desk;
+    desk.write("run.toml", endless);
+    Process process(desk, "sample run.toml -q -o run");
+    ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
+    process.send(signal);
+    EXPECT_EQ(process.wait(), code);
+    EXPECT_THAT(process.error(), HasSubstr("to go on: kelvin resume run"));
+    // some steps more than it can have come to; the run from the start must agree
+    const auto line = process.error();
+    const long at = std::stol(line.substr(line.find("step ") + 5)), until = at / 10 * 10 + 500;
+    const json seen = json::parse(desk.kelvin("watch run --once --json").out);
+    EXPECT_EQ(seen.at("state"), "stopped");
+    ASSERT_EQ(desk.kelvin("resume run -q --until " + std::to_string(until)).code, 0) << desk.read(".err");
+    ASSERT_EQ(desk.kelvin("resume run -q --steps 500").code, 0) << desk.read(".err");
+    ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole --set steps=" + std::to_string(until + 500)).code, 0);
+    const Samples a = open_samples(desk.path("run")), b = open_samples(desk.path("whole"));
+    EXPECT_EQ(a.draws, std::size_t(until + 500) / 10);
+    for (std::size_t w = 0; w < 2; ++w)
+      for (const std::string& block : a.blocks) EXPECT_TRUE(a.block(block, w) == b.block(block, w)) << block;
+    EXPECT_EQ(desk.kelvin("resume run -q").code, 0);
+    EXPECT_THAT(desk.read(".err"), HasSubstr("has finished its"));
+    EXPECT_EQ(desk.kelvin("resume run -q --until 10").code, 1);
+    EXPECT_THAT(desk.read(".err"), HasSubstr("lies before step"));
+  }
+}
+
+TEST(Locked, ASecondProcessIsRefused) {
+  const Desk desk;
+  desk.write("run.toml", endless);
+  Process process(desk, "sample run.toml -q -o run");
+  ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
+  for (const char* second : {"resume run", "sample run.toml -o run --force", "train run.toml -o run --force"}) {
+    const Outcome refused = desk.kelvin(second);
+    EXPECT_EQ(refused.code, 1) << second;
+    EXPECT_THAT(refused.error, HasSubstr("is being written by another process")) << second;
+  }
+  EXPECT_EQ(json::parse(desk.kelvin("watch run --once --json").out).at("state"), "running");
+  EXPECT_TRUE(process.running());
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait(), -SIGKILL);
+  EXPECT_EQ(json::parse(desk.kelvin("watch run --once --json").out).at("state"), "stopped");
+  EXPECT_EQ(error_of([&] { RunLock lock(desk.path("run")); }), "") << "the lock died with its process";
+}
+
+// ---- no room, no permission
+
+const std::string hungry =
+    "steps = 20000\nevery = 1\nwalkers = 2\ncheckpoint_every = 1000\n" + spiral + "part.all = { step = 0.05 }\n";
+
+void expect_starved_then_resumed(const Desk& desk, const std::string& run, const Outcome& starved) {
+  EXPECT_EQ(starved.code, 1);
+  EXPECT_THAT(starved.error, HasSubstr("cannot write"));
+  EXPECT_THAT(starved.error, HasSubstr("kelvin resume"));
+  EXPECT_EQ(std::count(starved.error.begin(), starved.error.end(), '\n'), 1) << starved.error;
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole").code, 0) << desk.read(".err");
+  const Samples whole = open_samples(desk.path("whole"));
+  std::vector<std::uint64_t> named(whole.walkers, 0);
+  expect_acknowledged_draws(run, whole, named);
+  EXPECT_GT(named[0], 0u);
+  EXPECT_LT(named[0], whole.draws);
+}
+
+TEST(Starved, AFileThatMayNotGrowStopsTheRunAndItGoesOnLater) {
+  const Desk desk;
+  desk.write("run.toml", hungry);
+  const Outcome starved = desk.shell("ulimit -f 400; ", "sample run.toml -q -o run");  // 200 kB a file
+  EXPECT_THAT(starved.error, HasSubstr("File too large"));
+  expect_starved_then_resumed(desk, desk.path("run"), starved);
+  ASSERT_EQ(desk.kelvin("resume run -q").code, 0) << desk.read(".err");
+  expect_same(contents(desk.path("whole")), contents(desk.path("run")), "after a limit");
+}
+
+TEST(Starved, AFullDiskStopsTheRunAndItGoesOnLater) {
+  const Desk desk;
+  const std::string disk = desk.path("disk");
+  fs::create_directory(disk);
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=3m") != 0) GTEST_SKIP() << "only root can make a small disk";
+  desk.write("run.toml", hungry);
+  const Outcome starved = desk.kelvin("sample run.toml -q -o disk/run");
+  EXPECT_THAT(starved.error, HasSubstr("No space left on device"));
+  expect_starved_then_resumed(desk, disk + "/run", starved);
+  EXPECT_EQ(desk.kelvin("resume disk/run -q").code, 1) << "there is still no room";
+  EXPECT_EQ(mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT, "size=100m"), 0);
+  EXPECT_EQ(desk.kelvin("resume disk/run -q").code, 0) << desk.read(".err");
+  expect_same(contents(desk.path("whole")), contents(disk + "/run"), "after a full disk");
+  EXPECT_EQ(umount(disk.c_str()), 0);
+}
+
+TEST(Starved, ADirectoryMadeReadOnlyStopsTheRunAndItGoesOnLater) {
+  const Desk desk(fs::temp_directory_path());  // on a disk: attributes of files in memory cannot be set
+  desk.write("run.toml", hungry);
+  Process process(desk, "sample run.toml -q -o run");
+  ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
+  const std::string directory = "'" + desk.path("run/samples.zarr/posterior/layer1.weight") + "' 2>/dev/null";
+  const bool root = geteuid() == 0;  // whom permissions do not stop
+  if (std::system(((root ? "chattr +i " : "chmod a-w ") + directory).c_str()) != 0)
+    GTEST_SKIP() << "this file system cannot forbid writing to root";
+  const int code = process.wait();
+  ASSERT_EQ(std::system(((root ? "chattr -i " : "chmod u+w ") + directory).c_str()), 0);
+  expect_starved_then_resumed(desk, desk.path("run"), {code, "", process.error()});
+  ASSERT_EQ(desk.kelvin("resume run -q").code, 0) << desk.read(".err");
+  expect_same(contents(desk.path("whole")), contents(desk.path("run")), "after a read-only directory");
+}
+
+// ---- bounded memory
+
+TEST(Memory, TenTimesAsManyDrawsTakeNoMore) {
+  const Desk desk;
+  desk.write("run.toml",
+             "every = 1\nmodel = { toy = \"double_well\" }\npart.all = { step = 0.2, temperature = 0.5 }\n");
+  const auto most = [&](const char* steps) {
+    Process process(desk, std::string("sample run.toml -q --force -o run --set steps=") + steps);
+    EXPECT_EQ(process.wait(), 0) << process.error();
+    return process.most_memory();
+  };
+  const long few = most("400000"), many = most("4000000");
+  EXPECT_LT(many, few + 64000) << "kilobytes: some chunks of 16 MB; the draws themselves take 400 MB more";
+}
+
+// ---- changes that a resumed run must not swallow
+
+TEST(Resume, RefusesChangedDataSettingsAndDamage) {
+  const Desk desk;
+  desk.write("data.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
+  desk.write("run.toml",
+             "steps = 1000\ndata = \"data.csv\"\nmodel = { layers = [1, 2, 1], prior = 1.0 }\npart.all.step = 0.01\n");
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o run").code, 0);
+  const auto refused = [&](const std::string& arguments = "resume run -q --steps 10") {
+    const Outcome got = desk.kelvin(arguments);
+    EXPECT_EQ(got.code, 1);
+    return got.error;
+  };
+  desk.write("data.csv", "a,b\n1,2\n2,3\n3,5\n4,5\n");
+  EXPECT_THAT(refused(), HasSubstr("the data are not those"));
+  desk.write("data.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
+  const std::string record = desk.read("run/run.json");
+  auto other = json::parse(record);
+  other["settings"]["seed"] = 2;
+  desk.write("run/run.json", other.dump());
+  EXPECT_THAT(refused(), HasSubstr("written with other settings"));
+  desk.write("run/run.json", record.substr(0, 300));
+  EXPECT_THAT(refused(), HasSubstr("run.json\" is damaged"));
+  desk.write("run/run.json", "[]");
+  EXPECT_THAT(refused(), HasSubstr("run.json\" is damaged"));
+  desk.write("run/run.json", record);
+  const std::string state = desk.read("run/checkpoint/state");
+  desk.write("run/checkpoint/state", state.substr(0, state.size() / 2));
+  EXPECT_THAT(refused(), HasSubstr("checkpoint/state"));
+  desk.write("run/checkpoint/state", state);
+  EXPECT_THAT(refused("resume nowhere"), HasSubstr("is not a run"));
+  EXPECT_EQ(desk.kelvin("resume run --steps 1 --until 2000").code, 2) << "one of the two";
+  EXPECT_EQ(desk.kelvin("resume run -q --steps 10").code, 0) << desk.read(".err");
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -39,9 +39,9 @@ nlohmann::json as_json(const Score& s) {
 
 // Mean over the walkers.
 template <class Real>
-Score mean_score(Network<Real>& network, std::span<const Chain<Real>> walkers) {
+Score mean_score(Network<Real>& network, std::span<Chain<Real>> walkers) {
   Score mean{0, 0, 0};
-  for (const Chain<Real>& chain : walkers) {
+  for (Chain<Real>& chain : walkers) {
     const Score s = network.score(chain.q(), {});
     const double share = 1 / double(walkers.size());
     mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
@@ -59,7 +59,7 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
 
 // One line of log.jsonl: where the walkers are.
 template <class Real>
-nlohmann::json state_of(const Problem<Real>& problem, std::span<const Chain<Real>> walkers) {
+nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> walkers) {
   nlohmann::json line = {{"step", walkers.front().steps()}};
   double energy = 0;
   for (const auto& chain : walkers) energy += chain.reading().energy / double(walkers.size());
@@ -116,6 +116,7 @@ void execute(RunSettings settings, const Mode& mode, const Options& options, con
   std::vector<Chain<Real>> walkers;
   for (std::uint32_t w = 0; w < std::uint32_t(settings.walkers); ++w) {
     walkers.push_back(problem.chain(w, noise));
+    walkers.back().use_threads(std::max<std::size_t>(1, options.threads / std::size_t(settings.walkers)));
     walkers.back().start(problem.starting_point(w, stored_block));
   }
   Plan plan;

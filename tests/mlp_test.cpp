@@ -12,18 +12,7 @@
 #include "kelvin/model/activation.h"
 #include "kelvin/model/hessian.h"
 #include "kelvin/model/loss.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-// Not inlined, lest the compiler pair our free with its own new.
-[[gnu::noinline]] void* operator new(std::size_t n) {
-  ++allocations;
-  if (void* p = std::malloc(n)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#include "tests/allocations.h"
 
 namespace kelvin {
 namespace {

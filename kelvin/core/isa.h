@@ -9,7 +9,7 @@ namespace kelvin {
 
 enum class Isa { portable, avx2, avx512 };
 
-Isa best_isa();  // of this machine
+Isa best_isa();  // of this machine, or less if KELVIN_ISA in the environment says "avx2" or "portable"
 
 // KELVIN_FOR_EACH_ISA declares a function in every namespace; KELVIN_RETURN_BEST calls the one for this machine.
 #if KELVIN_X86

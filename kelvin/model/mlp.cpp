@@ -213,7 +213,7 @@ class Mlp final : public Network<Real> {
                       out = data_->outputs;
     make_room();
     if (rows.empty()) return {first, n, data_->x.data() + first * in, data_->y.data() + first * out};
-    constexpr std::size_t ahead = 3,
+    constexpr std::size_t ahead = 4,
                           line = 64 / sizeof(Real);  // rows lie anywhere in memory: ask for them in good time
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t row = rows[first + i];

@@ -86,9 +86,10 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("evaluate", "loss, gradient, virial and accuracy at given parameters");
   options->file.add_to(command);
-  command.add_option("--at", options->at,
-                     "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz file with an array per "
-                     "block (default: the starting point)");
+  command.add_option(
+      "--at", options->at,
+      "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz or .safetensors file with an array per "
+      "block (default: the starting point)");
   command.add_option("--split", options->split, "rows to evaluate on: train, validation or test");
   command.add_flag("--gradient", options->gradient, "print the gradient, block by block");
   command.add_flag("--hessian", options->hessian, "its eigenvalues, and the matrix with --json (small networks)");

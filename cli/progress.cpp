@@ -36,9 +36,8 @@ void Progress::show(double done, const std::string& note) {
   const double share = done / total_, spent = seconds(), rate = (done - before_) / std::max(spent, 1e-9);
   if (!terminal_ && share < 1 && share < shown_ + 0.1) return;  // ten lines are enough in a file
   shown_ = share;
-  const std::string state =
-      fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(rate), unit_,
-                  clock(rate > 0 ? (total_ - done) / rate : 0), note);
+  const std::string state = fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(rate), unit_,
+                                        clock(rate > 0 ? (total_ - done) / rate : 0), note);
   constexpr int width = 24;
   const std::string bar =
       std::string(std::size_t(width * share), '#') + std::string(std::size_t(width) - std::size_t(width * share), '.');

@@ -51,9 +51,9 @@ nlohmann::json as_json(const Score& s) {
 
 // Mean over the walkers.
 template <class Real>
-Score mean_score(Network<Real>& network, std::span<const Chain<Real>> walkers) {
+Score mean_score(Network<Real>& network, std::span<Chain<Real>> walkers) {
   Score mean{0, 0, 0};
-  for (const Chain<Real>& chain : walkers) {
+  for (Chain<Real>& chain : walkers) {
     const Score s = network.score(chain.q(), {});
     const double share = 1 / double(walkers.size());
     mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
@@ -71,7 +71,7 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
 
 // One line of log.jsonl: where the walkers are.
 template <class Real>
-nlohmann::json state_of(const Problem<Real>& problem, std::span<const Chain<Real>> walkers) {
+nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> walkers) {
   nlohmann::json line = {{"step", walkers.front().steps()}};
   double energy = 0;
   for (const auto& chain : walkers) energy += chain.reading().energy / double(walkers.size());
@@ -97,12 +97,9 @@ nlohmann::json state_of(const Problem<Real>& problem, std::span<const Chain<Real
 // run.json: everything needed to know what was run.
 template <class Real>
 nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
-  nlohmann::json record = {{"kelvin", std::string(version())},
-                           {"command", mode.name},
-                           {"command_line", command_line},
-                           {"settings", as_json(problem.settings)},
-                           {"rows", problem.data.train.rows},
-                           {"parameters", problem.recipe.size}};
+  nlohmann::json record = {{"kelvin", std::string(version())}, {"command", mode.name},
+                           {"command_line", command_line},     {"settings", as_json(problem.settings)},
+                           {"rows", problem.data.train.rows},  {"parameters", problem.recipe.size}};
   for (const Block& b : problem.recipe.blocks) record["blocks"].push_back(b.name);
   for (const PartRecipe& part : problem.recipe.parts) {
     record["parts"].push_back(part.name);
@@ -196,19 +193,22 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   std::vector<Chain<Real>> walkers;
   std::vector<Kept> kept;
   const auto count = std::uint32_t(settings.walkers);
-  for (std::uint32_t w = 0; w < count; ++w) walkers.push_back(problem.chain(w, noise));
+  for (std::uint32_t w = 0; w < count; ++w) {
+    walkers.push_back(problem.chain(w, noise));
+    walkers.back().use_threads(std::max<std::size_t>(1, options.threads / count));
+  }
   if (resumed && has_checkpoint(out)) {
     const auto checkpoint = read_checkpoint<Real>(out, fits);
     for (std::uint32_t w = 0; w < count; ++w) walkers[w].restore(checkpoint.chains.at(w));
     kept = checkpoint.kept;
   } else {
     for (std::uint32_t w = 0; w < count; ++w)
-      walkers[w].start(problem.starting_point(w, [&](const std::string& place, const Block& block) {
-        return stored_block(place, block, w, count);
-      }));
+      walkers[w].start(problem.starting_point(
+          w, [&](const std::string& place, const Block& block) { return stored_block(place, block, w, count); }));
   }
   std::uint64_t before = walkers.front().steps(), furthest = before;
-  for (const auto& chain : walkers) before = std::min(before, chain.steps()), furthest = std::max(furthest, chain.steps());
+  for (const auto& chain : walkers)
+    before = std::min(before, chain.steps()), furthest = std::max(furthest, chain.steps());
 
   Plan plan;
   plan.warmup = std::uint64_t(settings.warmup), plan.steps = std::uint64_t(settings.steps);
@@ -252,7 +252,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   const auto save = [&](bool last) {
     last ? store.finish() : store.acknowledge();
     Checkpoint<Real> checkpoint;
-    for (const auto& chain : walkers) checkpoint.chains.push_back(chain.state());
+    for (auto& chain : walkers) checkpoint.chains.push_back(chain.state());
     checkpoint.kept = store.kept();
     write_checkpoint(out, fits, checkpoint);
   };
@@ -264,7 +264,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
           problem.rows() * part.temperature.at(0)));
 
   catch_signals();
-  constexpr std::chrono::seconds patience(30);  // between checkpoints, if the settings do not say; no result depends on it
+  constexpr std::chrono::seconds patience(
+      30);  // between checkpoints, if the settings do not say; no result depends on it
   std::jthread timer;
   if (!plan.checkpoint)
     timer = std::jthread([patience](std::stop_token stop) {

@@ -14,17 +14,7 @@
 
 #include "files.h"
 #include "kelvin/core/record.h"
-
-namespace {
-std::atomic<long> allocations = 0;
-}
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/allocations.h"
 
 namespace kelvin {
 namespace {
@@ -212,7 +202,7 @@ TEST(Batches, ShuffledStartsAreUniform) {
 TEST(Batches, NoCallAllocates) {
   for (const BatchOrder& order : batch_orders()) {
     Batches b = batches(order.name, "5%", 1000);
-    const long before = allocations;
+    const std::size_t before = allocations;
     std::uint64_t sum = 0;
     for (std::uint64_t n = 0; n < 100; ++n) sum += b(n)[0];
     EXPECT_EQ(allocations, before) << order.name << " " << sum;

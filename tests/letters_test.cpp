@@ -57,6 +57,16 @@ TEST(Letters, RowsTellWhoForgetsMomentum) {
     }
 }
 
+TEST(Letters, RowsTellWhoseNoiseVanishesAtTemperatureZero) {
+  for (const Letter& l : letters()) {
+    State a, b;
+    a.T = b.T = 0;
+    l.flow(a.part(), 0.2, normals_for(l, 3));
+    l.flow(b.part(), 0.2, std::vector<double>(std::size_t(l.normals) * 3, 0.0));
+    EXPECT_EQ(a.q == b.q && a.p == b.p && l.normals > 0, l.thermal) << l.symbol;
+  }
+}
+
 TEST(Letters, AnySliceOfAPartMovesAsTheWholeDoes) {
   for (const Letter& l : letters()) {
     State a, b;

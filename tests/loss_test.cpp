@@ -8,6 +8,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/finite_difference.h"
+
 namespace kelvin {
 namespace {
 
@@ -222,6 +224,32 @@ TEST(Encode, NumbersWhereClassesAreWantedMustAlreadyBeLabels) {
 
 TEST(Encode, AClassNumberOutOfRangeIsRefused) {
   EXPECT_THAT(outcome("softmax_cross_entropy", classes({"a", "b"}, {0, 2}), 2).error, HasSubstr("row 1"));
+}
+
+// Floats have vector loops of their own; what they do to one row must not depend on its neighbours or on extreme
+// numbers.
+TEST(Loss, FloatLoopsAgreeWithDoubleEverywhere) {
+  for (const char* name : {"binary_cross_entropy", "softmax_cross_entropy"}) {
+    const Loss& loss = loss_named(name);
+    for (const std::size_t width : {std::size_t(1), std::size_t(2), std::size_t(10), std::size_t(16), std::size_t(17),
+                                    std::size_t(64), std::size_t(70)}) {
+      if ((width == 1) != (loss.targets == Targets::zero_one)) continue;
+      for (const double scale : {1e-3, 1.0, 30.0, 300.0}) {
+        const std::size_t rows = 37;
+        auto f = some_point(rows * width, scale, name);
+        std::vector<double> y(rows * width, 0.0), d(rows * width);
+        for (std::size_t i = 0; i < rows; ++i)
+          y[i * width + (width == 1 ? 0 : i % width)] = width == 1 ? double(i % 2) : 1;
+        std::vector<float> ff(f.begin(), f.end()), yf(y.begin(), y.end()), df(rows * width);
+        f.assign(ff.begin(), ff.end());
+        const double in_double = loss.sum<double>()({rows, width, f.data(), y.data(), d.data(), {}, {}});
+        const double in_float = loss.sum<float>()({rows, width, ff.data(), yf.data(), df.data(), {}, {}});
+        EXPECT_NEAR(in_float, in_double, 1e-6 * std::abs(in_double) + 1e-6) << name << width;
+        for (std::size_t k = 0; k < d.size(); ++k)
+          ASSERT_NEAR(df[k], d[k], 1e-6) << name << " width " << width << " scale " << scale;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -12,18 +12,7 @@
 #include "kelvin/model/activation.h"
 #include "kelvin/model/hessian.h"
 #include "kelvin/model/loss.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-// Not inlined, lest the compiler pair our free with its own new.
-[[gnu::noinline]] void* operator new(std::size_t n) {
-  ++allocations;
-  if (void* p = std::malloc(n)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#include "tests/allocations.h"
 
 namespace kelvin {
 namespace {
@@ -424,6 +413,112 @@ TEST(Hessian, InFloatIsGoodToThreeDigits) {
 TEST(Hessian, RefusesManyParameters) {
   const auto u = make(network({3, 700, 2}, {"tanh"}), regression(5, 2));
   EXPECT_THROW(hessian<double>(*u, some_point(dimension_of(*u), 1), {}), Error);
+}
+
+// The mean over rows of (y - f)^2 for a relu network, and its gradient, by the plainest loops.
+double plain_gradient(const std::vector<long>& sizes, const Dataset& data, const std::vector<double>& q,
+                      std::vector<double>& g) {
+  double U = 0;
+  std::fill(g.begin(), g.end(), 0);
+  for (std::size_t row = 0; row < data.rows; ++row) {
+    const std::size_t inputs = std::size_t(sizes[0]), layers = sizes.size() - 1;
+    std::vector<std::vector<double>> h = {
+        {data.inputs.begin() + long(row * inputs), data.inputs.begin() + long((row + 1) * inputs)}};
+    std::vector<std::size_t> at = {0};
+    for (std::size_t l = 0; l < layers; ++l) {
+      const std::size_t in = std::size_t(sizes[l]), out = std::size_t(sizes[l + 1]);
+      auto& y = h.emplace_back(out);
+      for (std::size_t o = 0; o < out; ++o) {
+        y[o] = q[at[l] + out * in + o];
+        for (std::size_t i = 0; i < in; ++i) y[o] += q[at[l] + o * in + i] * h[l][i];
+        if (l + 1 < layers) y[o] = std::max(y[o], 0.0);
+      }
+      at.push_back(at[l] + out * in + out);
+    }
+    const std::size_t width = h.back().size();
+    std::vector<double> d(width);
+    for (std::size_t o = 0; o < width; ++o) {
+      const double e = h.back()[o] - data.targets[row * width + o];
+      U += e * e / double(width * data.rows);
+      d[o] = 2 * e / double(width * data.rows);
+    }
+    for (std::size_t l = layers; l-- > 0;) {
+      const std::size_t in = h[l].size(), out = h[l + 1].size();
+      std::vector<double> below(in, 0.0);
+      for (std::size_t o = 0; o < out; ++o) {
+        g[at[l] + out * in + o] += d[o];
+        for (std::size_t i = 0; i < in; ++i) {
+          g[at[l] + o * in + i] += d[o] * h[l][i];
+          below[i] += h[l][i] > 0 ? d[o] * q[at[l] + o * in + i] : 0;
+        }
+      }
+      d = below;
+    }
+  }
+  return U;
+}
+
+template <class Real>
+void expect_plain_gradient(const std::vector<long>& sizes, std::size_t rows, double tolerance) {
+  Dataset data;
+  data.rows = rows;
+  for (long k = 0; k < sizes.front(); ++k) data.input_names.push_back("x" + std::to_string(k));
+  for (long k = 0; k < sizes.back(); ++k) data.target_names.push_back("y" + std::to_string(k));
+  data.inputs = some_point(rows * std::size_t(sizes.front()), 1, "inputs");
+  data.targets = some_point(rows * std::size_t(sizes.back()), 1, "targets");
+  ModelSettings settings;
+  settings.layers = sizes;
+  const auto network = make_mlp<Real>(settings, data, {});
+  std::size_t n = 0;
+  for (const Block& b : network->blocks()) n += b.size();
+  const auto q = some_point(n, 0.3);
+  std::vector<double> expected(n);
+  const double U = plain_gradient(sizes, data, q, expected);
+  std::vector<Real> g(n, Real(NAN));
+  EXPECT_NEAR((*network)(std::vector<Real>(q.begin(), q.end()), {}, g), U, tolerance * U);
+  std::vector<double> difference(n);
+  for (std::size_t i = 0; i < n; ++i) difference[i] = double(g[i]) - expected[i];
+  EXPECT_LT(norm(difference), tolerance * norm(expected))
+      << sizes.size() << " sizes, first hidden " << sizes[1] << ", rows " << rows;
+}
+
+// Narrow inputs, narrow outputs, one hidden layer in one go, wide layers, and their neighbours; widths around those of
+// vectors.
+TEST(Mlp, EveryShapeOfLayerHasThePlainGradient) {
+  const std::vector<std::vector<long>> shapes = {
+      {2, 1, 1},      {2, 100, 1},    {1, 16, 1},   {4, 33, 4},     {3, 17, 2},       {5, 31, 1}, {2, 15, 7},
+      {8, 40, 8},     {9, 40, 9},     {20, 12},     {20, 3},        {2, 9},           {7, 1},     {12, 50, 10},
+      {2, 20, 20, 1}, {30, 3, 30, 2}, {2, 3, 3, 2}, {10, 8, 8, 10}, {2, 70, 5, 66, 9}};
+  for (const auto& sizes : shapes)
+    for (const std::size_t rows : {1, 2, 3, 5, 20, 1500}) {
+      expect_plain_gradient<double>(sizes, rows, 1e-13);
+      expect_plain_gradient<float>(sizes, rows, 1e-5);
+    }
+}
+
+TEST(Mlp, WhatIsNotWantedIsNotNeededForTheRest) {
+  for (const std::vector<long>& sizes : {std::vector<long>{2, 20, 1}, {3, 12, 12, 2}, {12, 30, 30, 10}}) {
+    Dataset data = regression(7, std::size_t(sizes.back()));
+    data.input_names.resize(std::size_t(sizes.front()), "x");
+    data.inputs = some_point(7 * std::size_t(sizes.front()), 1, "inputs");
+    ModelSettings settings;
+    settings.layers = sizes;
+    const auto network = make_mlp<double>(settings, data, {});
+    const auto blocks = network->blocks();
+    network->arrange(blocks);
+    const auto q = some_point(dimension_of(*network), 0.3);
+    std::vector<double> whole(q.size()), part(q.size(), NAN);
+    network->operator()(q, {}, whole);
+    for (std::size_t wanted = 0; wanted < blocks.size(); ++wanted) {
+      std::vector<char> mask(blocks.size(), 0);
+      mask[wanted] = 1;
+      network->want(mask);
+      std::fill(part.begin(), part.end(), NAN);
+      network->operator()(q, {}, part);
+      for (std::size_t i = blocks[wanted].offset; i < blocks[wanted].offset + blocks[wanted].size(); ++i)
+        EXPECT_EQ(part[i], whole[i]);
+    }
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kelvin/core/normals.h"
+
 namespace kelvin {
 namespace {
 
@@ -78,6 +80,73 @@ TYPED_TEST(NoiseOf, TheTailIsNotCutShort) {
                expected_5 = double(n) * std::erfc(5 / std::sqrt(2.0));
   EXPECT_LT(std::abs(beyond_4 - expected_4), 4 * std::sqrt(expected_4));
   EXPECT_LT(std::abs(beyond_5 - expected_5), 4 * std::sqrt(expected_5));
+}
+
+TYPED_TEST(NoiseOf, EveryInstructionSetGivesTheSameBytes) {
+#if KELVIN_X86
+  const Stream s{stream_key(7, "part all"), 3, 12345678901, 2};
+  for (const std::size_t first : {0, 1, 37, 64})
+    for (const std::size_t count : {1, 16, 100, 1000}) {
+      std::vector<TypeParam> a(count), b(count);
+      portable::normals(s, first, a.data(), count);
+      if (best_isa() >= Isa::avx2) {
+        avx2::normals(s, first, b.data(), count);
+        EXPECT_EQ(a, b);
+      }
+      if (best_isa() == Isa::avx512) {
+        avx512::normals(s, first, b.data(), count);
+        EXPECT_EQ(a, b);
+      }
+    }
+#endif
+}
+
+// Box-Muller from the words themselves, in long double: what the vectors should be to a few units in the last place.
+TEST(Noise, NormalsAreBoxMullerOfTheirWords) {
+  const Stream s{stream_key(7, "words"), 3, 5, 2};
+  std::vector<float> z(64 * 1000);
+  std::vector<double> y(32 * 1000);
+  normals(s, 0, std::span(z));
+  normals(s, 0, std::span(y));
+  std::vector<std::uint32_t> w(64 * 1000);
+  portable::random_words(s, 0, w.data(), 16 * 1000);
+  const long double pi = std::acos(-1.0L);
+  double worst_float = 0, worst_double = 0;
+  for (std::size_t group = 0; group < 1000; ++group)
+    for (std::size_t lane = 0; lane < 16; ++lane)
+      for (std::size_t k = 0; k < 4; k += 2) {
+        const std::uint32_t* word = &w[4 * (16 * group + lane)];
+        const long double r = std::sqrt(-2 * std::log(((word[k] >> 1) + 0.5L) / 0x1p31L));
+        const long double angle = 2 * pi * (word[k + 1] >> 30) / 4 + pi / 2 * std::int32_t(word[k + 1] << 2) / 0x1p32L;
+        const float* x = &z[64 * group + 16 * k + lane];
+        // rounding of the result and its factors, and of u to 24 bits, which moves r by du / (u r)
+        const long double allowed = 2e-7L * (1 + r) + 6e-8L / r;
+        worst_float = std::max({worst_float, double(std::abs(x[0] - r * std::cos(angle)) / allowed),
+                                double(std::abs(x[16] - r * std::sin(angle)) / allowed)});
+      }
+  for (std::size_t group = 0; group < 1000; ++group)
+    for (std::size_t pair = 0; pair < 8; ++pair)
+      for (std::size_t k = 0; k < 4; k += 2) {
+        const std::uint32_t *low = &w[4 * (16 * group + 2 * pair)], *high = low + 4;
+        const std::uint64_t u = std::uint64_t(high[k]) << 32 | low[k],
+                            v = std::uint64_t(high[k + 1]) << 32 | low[k + 1];
+        const long double r = std::sqrt(-2 * std::log(((u >> 12) + 0.5L) / 0x1p52L));
+        const long double angle = 2 * pi * (v >> 62) / 4 + pi / 2 * ((v << 2 >> 12) / 0x1p52L - 0.5L);
+        const double* x = &y[32 * group + 8 * k + pair];
+        worst_double = std::max(
+            {worst_double, double(std::abs(x[0] - r * std::cos(angle))), double(std::abs(x[8] - r * std::sin(angle)))});
+      }
+  EXPECT_LT(worst_float, 1);
+  EXPECT_LT(worst_double, 1e-14);
+}
+
+TEST(Noise, BitsTogetherAreThoseOneByOne) {
+  const Stream s{stream_key(7, "bits"), 3, 5, 2};
+  for (const std::size_t count : {1, 2, 255, 257, 1000}) {
+    std::vector<std::uint64_t> bits(count);
+    random_bits(s, bits);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(bits[i], random_bits(s, i));
+  }
 }
 
 TEST(Noise, ItIsPhilox) {

@@ -56,6 +56,7 @@ TEST(Scheme, LettersMadeAtRunTimeAreReadToo) {
                     false,
                     true,
                     0,
+                    false,
                     Forgets::never,
                     nullptr,
                     [](const Part<double>& s, double, std::span<const double>) {

@@ -194,7 +194,7 @@ TEST(Store, AResumedStoreEndsWithTheSameBytes) {
   whole.go(30), whole.store->finish();
   pieces.go(5), pieces.store->acknowledge();
   std::vector<ChainState<float>> states;
-  for (const auto& chain : pieces.walkers) states.push_back(chain.state());
+  for (auto& chain : pieces.walkers) states.push_back(chain.state());
   const std::vector<Kept> kept = pieces.store->kept();
   pieces.go(22), pieces.store->acknowledge();  // beyond the checkpoint: acknowledged, and made again below
   for (std::size_t w = 0; w < 2; ++w) pieces.walkers[w].restore(states[w]);
@@ -275,7 +275,7 @@ TEST(Damage, OfCheckpointsIsNoticed) {
   Trial<double> r("precision = \"double\"\n" + network);
   r.go(3);
   Checkpoint<double> c;
-  for (const auto& chain : r.walkers) c.chains.push_back(chain.state());
+  for (auto& chain : r.walkers) c.chains.push_back(chain.state());
   c.kept = r.store->kept();
   write_checkpoint(r.path(), 77, c);
   const auto read = [&] {

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/parallel.h"
+
 namespace kelvin {
 namespace {
 
-constexpr std::size_t block_length = 1024;  // numbers that pass through all letters of a segment while they are in L1
+constexpr std::size_t block_length = 1024;  // numbers that pass through all pending letters while they are in L1
+constexpr std::size_t worth_threads = std::size_t(1) << 18;
 
 bool has_braces(const PartRecipe& part) {
   return std::any_of(part.scheme.moves.begin(), part.scheme.moves.end(),
@@ -68,9 +71,27 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     }
     meetings_ = mover.segments.size() - 1;
     mover.segments.push_back(moves.size());
+    mover.pending.reserve(8);
     movers_.push_back(std::move(mover));
   }
-  normals_.resize(std::size_t(most_normals) * block_length);
+  readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
+  for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
+    for (std::size_t k = 0; k < movers_.size(); ++k) {
+      const Joint joint = recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter->joint;
+      readers_[meeting][k] = joint != Joint::wait;  // braces keep the gradient with the state
+    }
+    auto& blocks = wanted_.emplace_back();
+    for (const Block& block : recipe_.blocks) {
+      const auto part = recipe_.part_of.find(block.name);
+      blocks.push_back(0);
+      for (std::size_t k = 0; k < movers_.size() && part != recipe_.part_of.end(); ++k)
+        blocks.back() |= char(readers_[meeting][k] && recipe_.parts[k].name == part->second);
+    }
+  }
+  wanted_.insert(wanted_.begin(), std::vector<char>(recipe_.blocks.size(), 1));
+  std::fill(readers_[0].begin(), readers_[0].end(), 1);
+  normals_each_ = std::size_t(most_normals) * block_length;
+  use_threads(1);
   if (has_braces(recipe_.parts.front()))
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
@@ -78,7 +99,14 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
 }
 
 template <class Real>
+void Chain<Real>::use_threads(std::size_t threads) {
+  threads_ = threads;
+  normals_.resize(threads_ * normals_each_);
+}
+
+template <class Real>
 void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
+  for (Mover& mover : movers_) mover.pending.clear();
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(p.begin(), p.end(), p_.begin());
   for (const auto& [at, value] : recipe_.fixed) q_[at] = Real(value);
@@ -91,8 +119,9 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 }
 
 template <class Real>
-ChainState<Real> Chain<Real>::state() const {
-  return {steps_, evaluations_, proposals_, accepted_, energy_, std::uint8_t(stale_), q_, p_, g_};
+ChainState<Real> Chain<Real>::state() {
+  flush();
+  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_), q_, p_, g_};
 }
 
 template <class Real>
@@ -104,7 +133,8 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
-  energy_ = s.energy, stale_ = s.stale;
+  energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
+  potential_->want(wanted_[fresh_at_]);
   if (!stale_) read_energy();
 }
 
@@ -127,8 +157,9 @@ void Chain<Real>::start(std::span<const Real> q) {
     };
     const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
     if (last == moves.begin() || forgets(moves.front())) continue;
-    evaluate();
-    advance(k, std::size_t(last - moves.begin()), moves.size(), true);
+    evaluate(0);
+    for (std::size_t at = std::size_t(last - moves.begin()); at < moves.size(); ++at)
+      if (!moves[at].letter->moves_q && !moves[at].letter->normals) put_off(k, at, at + 1);
   }
 }
 
@@ -147,7 +178,7 @@ void Chain<Real>::step_and_read() {
   reading_now_ = true;
   reading_.diverging = false;
   step();
-  if (stale_ && starts_still_) evaluate();  // the next step would begin with this gradient: no more work, only sooner
+  if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
   take_reading();
   reading_now_ = false;
 }
@@ -170,34 +201,56 @@ void Chain<Real>::run(std::size_t k, std::size_t segment) {
   const std::size_t first = movers_[k].segments[segment], last = movers_[k].segments[segment + 1];
   const std::size_t reads = recipe_.parts[k].scheme.kinetic_after;
   if (reading_now_ && first < reads && reads <= last) {
-    advance(k, first, reads);
+    put_off(k, first, reads);
+    flush();
     movers_[k].kinetic = momentum_square(movers_[k].part);
-    advance(k, reads, last);
+    put_off(k, reads, last);
   } else {
-    advance(k, first, last);
+    put_off(k, first, last);
   }
 }
 
-// Block by block: all the moves are applied to one stretch of the part before the next.
 template <class Real>
-void Chain<Real>::advance(std::size_t k, std::size_t first_move, std::size_t last_move, bool kicks_only) {
-  const Mover& mover = movers_[k];
-  const auto& moves = recipe_.parts[k].scheme.moves;
-  const Part<Real>& part = mover.part;
-  for (std::size_t first = 0; first < part.size(); first += block_length) {
-    const std::size_t count = std::min(block_length, part.size() - first);
-    const Part<Real> block = part.slice(first, count);
-    for (std::size_t at = first_move; at < last_move; ++at) {
-      const auto& [letter, share] = moves[at];
-      if (kicks_only && (letter->moves_q || letter->normals)) continue;
+void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t last_move) {
+  if (first_move == last_move) return;
+  Mover& mover = movers_[k];
+  mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
+  for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
+}
+
+template <class Real>
+void Chain<Real>::flush() {
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    Mover& mover = movers_[k];
+    if (mover.pending.empty()) continue;
+    const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
+    const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
+    parallel(threads, threads, [&](std::size_t t) {
+      const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
+      for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
+           first += block_length)
+        advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
+    });
+    mover.pending.clear();
+    restore_frozen(k);
+  }
+}
+
+// All pending moves of one stretch of a part.
+template <class Real>
+void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, std::size_t first, std::size_t count,
+                          std::span<Real> normals) const {
+  for (const Pending& pending : mover.pending) {
+    const Part<Real> block = pending.part.slice(first, count);
+    for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
+      const auto& [letter, share] = recipe.scheme.moves[at];
       const std::size_t each = std::size_t(letter->normals);
-      const auto z = std::span(normals_).first(each * count);
-      if (each) noise_->normals({mover.key, walker_, steps_, std::uint16_t(at)}, each * first, z);
-      letter->flow(block, share * mover.step, z);
+      const auto z = normals.first(each * count);
+      if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
+      else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
+      letter->flow(block, share * pending.step, z);
     }
   }
-  for (std::size_t at = first_move; at < last_move; ++at) stale_ |= moves[at].letter->moves_q && !kicks_only;
-  restore_frozen(k);
 }
 
 template <class Real>
@@ -211,24 +264,31 @@ void Chain<Real>::restore_frozen(std::size_t k) {
 
 template <class Real>
 void Chain<Real>::meet(std::size_t meeting) {
-  bool need_energy = false;
-  Joint brace = Joint::no;
-  for (std::size_t k = 0; k < movers_.size(); ++k) {
-    const Joint joint = recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter->joint;
-    need_energy |= joint != Joint::wait;
-    if (joint == Joint::propose || joint == Joint::decide) brace = joint;
-  }
-  if (need_energy) evaluate();
-  if (brace == Joint::propose) propose();
-  if (brace == Joint::decide) decide();
+  const Joint joint = recipe_.parts.front().scheme.moves[movers_.front().segments[meeting]].letter->joint;
+  evaluate(meeting);
+  if (joint == Joint::propose) propose();  // braces stand at the same meetings in all parts
+  if (joint == Joint::decide) decide();
 }
 
-// Only if some letter has moved q since the last time. A new batch per evaluation, not per step: the last B of one step
-// and the first B of the next share a gradient.
 template <class Real>
-void Chain<Real>::evaluate() {
-  if (!stale_) return;
-  energy_ = (*potential_)(q_, batches_(evaluations_++), g_);
+bool Chain<Real>::fresh(std::size_t meeting) const {
+  for (std::size_t k = 0; k < movers_.size(); ++k)
+    if (readers_[meeting][k] && !readers_[fresh_at_][k]) return false;
+  return true;
+}
+
+// Only if some letter has moved q since the last time, or a part reads the gradient now that did not then. A new batch
+// per change of q, not per step: the last B of one step and the first B of the next share a gradient.
+template <class Real>
+void Chain<Real>::evaluate(std::size_t meeting) {
+  const auto& readers = readers_[meeting];
+  if (std::none_of(readers.begin(), readers.end(), [](char reads) { return reads; })) return;
+  if (!stale_ && fresh(meeting)) return;
+  flush();
+  if (stale_) ++evaluations_;
+  if (wanted_[fresh_at_] != wanted_[meeting]) potential_->want(wanted_[meeting]);
+  fresh_at_ = meeting;
+  energy_ = (*potential_)(q_, batches_(evaluations_ - 1), g_);
   stale_ = false;
   if (!std::isfinite(energy_) && !proposing_) diverged();
   if (reading_now_) read_energy();
@@ -238,6 +298,7 @@ template <class Real>
 void Chain<Real>::read_energy() {
   reading_.energy = energy_;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
+    if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
     double dot = 0;
     for (std::size_t i = 0; i < s.size(); ++i) dot += double(s.q[i]) * double(s.g[i]);
@@ -263,6 +324,7 @@ double Chain<Real>::hamiltonian() const {
 
 template <class Real>
 void Chain<Real>::propose() {
+  flush();
   old_q_ = q_, old_p_ = p_, old_g_ = g_;
   old_energy_ = energy_, old_hamiltonian_ = hamiltonian();
   proposing_ = true;
@@ -272,6 +334,7 @@ void Chain<Real>::propose() {
 // without which a string that keeps part of p between proposals (GHMC) would not sample exp(-H/T).
 template <class Real>
 void Chain<Real>::decide() {
+  flush();
   const double change = hamiltonian() - old_hamiltonian_, T = movers_.front().part.T;
   const bool accept =
       std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
@@ -289,6 +352,7 @@ void Chain<Real>::decide() {
 
 template <class Real>
 void Chain<Real>::take_reading() {
+  flush();
   reading_.step = steps_;
   reading_.acceptance = proposals_ ? double(accepted_) / double(proposals_) : 1;
   for (std::size_t k = 0; k < movers_.size(); ++k) {

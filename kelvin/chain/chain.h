@@ -22,7 +22,7 @@ struct Reading {
   std::uint64_t step = 0;
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
-  double acceptance = 0;  // share of proposals accepted so far; 1 without braces
+  double acceptance = 0;   // share of proposals accepted so far; 1 without braces
   bool diverging = false;  // a proposal of this step raised H by more than 1000 T
   std::vector<PartReading> parts;
 };
@@ -31,12 +31,13 @@ struct Reading {
 template <class Real>
 struct ChainState {
   std::uint64_t steps = 0, evaluations = 0, proposals = 0, accepted = 0;
+  std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
   double energy = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;
   template <class Visit>
   void fields(Visit&& field) {
-    field(steps), field(evaluations), field(proposals), field(accepted), field(energy), field(stale);
+    field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
     field(q), field(p), field(g);
   }
 };
@@ -52,23 +53,35 @@ class Chain {
   void start(std::span<const Real> q);
   void place(std::span<const Real> q, std::span<const Real> p);  // puts it anywhere
 
-  ChainState<Real> state() const;
+  ChainState<Real> state();               // moves that were put off are made first
   void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
+
+  void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
 
   void step();
   void step_and_read();  // the same step, which also takes the readings that `reading` returns
   const Reading& reading() const { return reading_; }
 
-  std::span<const Real> q() const { return q_; }
-  std::span<const Real> p() const { return p_; }
+  // Positions and momenta now: moves that were put off are made first.
+  std::span<const Real> q() { return flush(), q_; }
+  std::span<const Real> p() { return flush(), p_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
 
  private:
+  // Moves are put off until a gradient or the state is asked for, so that those of one step's end and the next one's
+  // beginning pass over memory together.
+  struct Pending {
+    std::size_t first_move, last_move;
+    Part<Real> part;  // with the constants of its step
+    double step;
+    std::uint64_t steps;
+  };
   struct Mover {
     Part<Real> part;
     double step = 0;
+    std::vector<Pending> pending;
     std::uint64_t key = 0;
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
@@ -77,11 +90,14 @@ class Chain {
 
   void schedule();
   void run(std::size_t part, std::size_t segment);
-  void advance(std::size_t part, std::size_t first_move, std::size_t last_move, bool kicks_only = false);
+  void put_off(std::size_t part, std::size_t first_move, std::size_t last_move);
+  void flush();
+  void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
-  void evaluate();
+  void evaluate(std::size_t meeting);
   void read_energy();
+  bool fresh(std::size_t meeting) const;
   void propose();
   void decide();
   void take_reading();
@@ -98,6 +114,10 @@ class Chain {
 
   std::vector<Real> q_, p_, g_, normals_;
   std::vector<Mover> movers_;
+  std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
+  std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
+  std::size_t fresh_at_ = 0;                // the meeting whose readers have the gradient of q
+  std::size_t threads_ = 1, normals_each_ = 0;
   double energy_ = 0;
   bool stale_ = true, reading_now_ = false;
   std::uint64_t steps_ = 0, evaluations_ = 0;

@@ -3,8 +3,9 @@
 
 #include <Random123/philox.h>
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
+
+#include "kelvin/core/normals.h"
 
 namespace kelvin {
 namespace {
@@ -18,7 +19,12 @@ Philox::ctr_type words(const Stream& s, std::uint32_t block) {
   return Philox()(counter, key);
 }
 
-std::uint64_t joined(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
+void words(const Stream& s, std::uint32_t first, std::uint32_t* out,
+           std::size_t blocks){KELVIN_RETURN_BEST(random_words(s, first, out, blocks))}
+
+std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
+  return std::uint64_t(high) << 32 | low;
+}
 
 // The finaliser of splitmix64: a bijection that spreads every input bit over the whole word.
 std::uint64_t scramble(std::uint64_t x) {
@@ -29,37 +35,6 @@ std::uint64_t scramble(std::uint64_t x) {
 
 // Uniforms in (0, 1) at the centres of equal cells, so neither 0 (whose logarithm is infinite) nor 1 occurs.
 double cell(std::uint64_t bits) { return (double(bits >> 11) + 0.5) * 0x1p-53; }
-float cell(std::uint32_t bits) { return (float(bits >> 8) + 0.5f) * 0x1p-24f; }
-
-// Box-Muller: two uniforms to two independent normals.
-template <class Real>
-void pair(Real u, Real v, Real& x, Real& y) {
-  const Real radius = std::sqrt(Real(-2) * std::log(u)), angle = 2 * std::numbers::pi_v<Real> * v;
-  x = radius * std::cos(angle);
-  y = radius * std::sin(angle);
-}
-
-// One block of the counter gives `n` consecutive normals.
-void block_of_normals(const Philox::ctr_type& w, float (&z)[4]) {
-  // 24 bits would cut the tail at 5.9 standard deviations: the radius takes 8 more bits from the angle's low end.
-  const auto radius = [](std::uint32_t a, std::uint32_t b) {
-    return float((double(joined(a, b << 24) >> 24) + 0.5) * 0x1p-40);
-  };
-  pair(radius(w[0], w[1]), cell(w[1]), z[0], z[1]);
-  pair(radius(w[2], w[3]), cell(w[3]), z[2], z[3]);
-}
-void block_of_normals(const Philox::ctr_type& w, double (&z)[2]) {
-  pair(cell(joined(w[0], w[1])), cell(joined(w[2], w[3])), z[0], z[1]);
-}
-
-template <std::size_t n, class Real>
-void fill(const Stream& s, std::size_t first, std::span<Real> out) {
-  Real z[n];
-  for (std::size_t i = 0; i < out.size();) {
-    block_of_normals(words(s, std::uint32_t((first + i) / n)), z);
-    for (std::size_t k = (first + i) % n; k < n && i < out.size(); ++k) out[i++] = z[k];
-  }
-}
 
 }  // namespace
 
@@ -76,11 +51,23 @@ std::uint64_t random_bits(const Stream& s, std::size_t i) {
 
 double uniform(const Stream& s, std::size_t i) { return cell(random_bits(s, i)); }
 
-std::uint32_t below(std::uint32_t n, const Stream& s, std::size_t i) {
-  return std::uint32_t((__extension__(unsigned __int128) random_bits(s, i) * n) >> 64);
+std::uint32_t below(std::uint32_t n, const Stream& s, std::size_t i) { return below(n, random_bits(s, i)); }
+
+void random_bits(const Stream& s, std::span<std::uint64_t> out) {
+  constexpr std::size_t at_once = 256;
+  std::uint32_t w[2 * at_once];
+  for (std::size_t first = 0; first < out.size(); first += at_once) {
+    const std::size_t count = std::min(at_once, out.size() - first);
+    words(s, std::uint32_t(first / 2), w, (count + 1) / 2);
+    for (std::size_t i = 0; i < count; ++i) out[first + i] = joined(w[2 * i], w[2 * i + 1]);
+  }
 }
 
-void normals(const Stream& s, std::size_t first, std::span<float> out) { fill<4>(s, first, out); }
-void normals(const Stream& s, std::size_t first, std::span<double> out) { fill<2>(s, first, out); }
+void normals(const Stream& s, std::size_t first, std::span<float> out) {
+  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()))
+}
+void normals(const Stream& s, std::size_t first, std::span<double> out) {
+  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()))
+}
 
 }  // namespace kelvin

@@ -23,7 +23,13 @@ std::uint64_t random_bits(const Stream&, std::size_t i);
 double uniform(const Stream&, std::size_t i);                        // in (0, 1), both ends excluded
 std::uint32_t below(std::uint32_t n, const Stream&, std::size_t i);  // 0 ... n - 1, equally likely to within n / 2^64
 
-// Normals first ... first + out.size() - 1 of a stream.
+// random_bits(s, 0) ... random_bits(s, out.size() - 1), at a fraction of the cost each.
+void random_bits(const Stream& s, std::span<std::uint64_t> out);
+inline std::uint32_t below(std::uint32_t n, std::uint64_t bits) {
+  return std::uint32_t((__extension__(unsigned __int128) bits * n) >> 64);
+}
+
+// Normals first ... first + out.size() - 1 of a stream: the same bytes on every machine.
 void normals(const Stream&, std::size_t first, std::span<float> out);
 void normals(const Stream&, std::size_t first, std::span<double> out);
 

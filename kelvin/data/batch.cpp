@@ -39,7 +39,8 @@ Stream stream(const Deck& d, std::uint64_t step) { return {.key = d.key, .walker
 void shuffle(Deck& d, std::uint64_t epoch) {
   if (d.epoch == epoch) return;
   std::iota(d.order.begin(), d.order.end(), 0u);
-  for (std::uint32_t i = d.rows; i-- > 1;) std::swap(d.order[i], d.order[below(i + 1, stream(d, epoch), i)]);
+  random_bits(stream(d, epoch), d.bits);
+  for (std::uint32_t i = d.rows; i-- > 1;) std::swap(d.order[i], d.order[below(i + 1, d.bits[i])]);
   d.epoch = epoch;
 }
 
@@ -124,6 +125,7 @@ Batches::Batches(const BatchSettings& settings, std::size_t rows, std::uint64_t 
   deck_.size = settings.size.of(rows);
   if (full()) return;
   deck_.order.resize(rows);
+  deck_.bits.resize(rows);
   std::iota(deck_.order.begin(), deck_.order.end(), 0u);
   deck_.swaps.resize(deck_.size);
   deck_.batch.resize(deck_.size);

@@ -39,6 +39,7 @@ struct Deck {
   std::uint32_t walker = 0, rows = 0, size = 0;
   std::uint64_t epoch = ~std::uint64_t(0);
   std::vector<std::uint32_t> order, swaps, batch;
+  std::vector<std::uint64_t> bits;  // of the shuffle, one per row
   std::uint64_t slices() const { return (std::uint64_t(rows) + size - 1) / size; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letters: the elementary flows that schemes are spelled with. To add one, write the function and its row in
-// letters.cpp.
+// letters.simd.cpp.
 #pragma once
 #include <string_view>
 
@@ -27,7 +27,8 @@ struct Letter {
   char symbol;
   Joint joint;
   bool moves_q, moves_p;
-  int normals;  // per element
+  int normals;   // per element
+  bool thermal;  // its noise is proportional to sqrt(T): at T = 0 none need be made
   Forgets forgets_p;
   Flow<float> flow_float;
   Flow<double> flow_double;

@@ -60,7 +60,7 @@ constexpr ActivationOn<Real> spans_of() {
 
 template <class F>
 constexpr Activation row(std::string_view name, double lower, double upper, std::string_view meaning) {
-  return {name, spans_of<F, float>(), spans_of<F, double>(), lower, upper, meaning};
+  return {name, spans_of<F, float>(), spans_of<F, double>(), lower, upper, std::is_same_v<F, Relu>, meaning};
 }
 
 constexpr double inf = std::numeric_limits<double>::infinity();

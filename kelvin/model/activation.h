@@ -19,6 +19,7 @@ struct Activation {
   ActivationOn<float> in_float;
   ActivationOn<double> in_double;
   double lower, upper;  // of the values; may be infinite
+  bool positive_part;   // it is max(x, 0), which other loops may do on their way
   std::string_view meaning;
 
   bool bounded() const;  // above, below or both: inputs far out on that side cannot be told apart

@@ -2,29 +2,62 @@
 #include "kelvin/model/gemm.h"
 
 #include <cblas.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "kelvin/core/error.h"
+#include "kelvin/core/isa.h"
 
 namespace kelvin {
 namespace {
 
-// One thread, so that sums are always taken in the same order; walkers and chunks are what runs in parallel.
-[[maybe_unused]] const bool one_thread = (openblas_set_num_threads(1), true);
+struct Blas {
+  decltype(&cblas_sgemm) sgemm;
+  decltype(&cblas_dgemm) dgemm;
+};
 
-template <class Real, class Blas>
-void product(Blas blas, Real alpha, Factor<Real> a, Factor<Real> b, Real beta, Real* c) {
+// OpenBLAS chooses its loops by the model of the processor when it is loaded, and takes models younger than itself for
+// ancient ones, at a quarter of their speed. So it is loaded here, told first what the machine can do (unless the user
+// has told it).
+Blas load() {
+  if (best_isa() != Isa::portable) setenv("OPENBLAS_CORETYPE", best_isa() == Isa::avx512 ? "SkylakeX" : "Haswell", 0);
+  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw Error("cannot load OpenBLAS ({}); install Debian's libopenblas0", dlerror());
+  const auto named = [&]<class F>(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(dlsym(library, name));
+    if (!function) throw Error("OpenBLAS has no {}; install Debian's libopenblas0", name);
+  };
+  Blas blas{};
+  decltype(&openblas_set_num_threads) threads = nullptr;
+  named(blas.sgemm, "cblas_sgemm");
+  named(blas.dgemm, "cblas_dgemm");
+  named(threads, "openblas_set_num_threads");
+  threads(1);  // so that sums are always taken in the same order; walkers are what runs in parallel
+  return blas;
+}
+
+const Blas& blas() {
+  static const Blas loaded = load();
+  return loaded;
+}
+
+template <class Real, class Gemm>
+void product(Gemm gemm, Real alpha, Factor<Real> a, Factor<Real> b, Real beta, Real* c, std::size_t stride) {
   const auto turn = [](const Factor<Real>& f) { return f.turned ? CblasTrans : CblasNoTrans; };
   const std::size_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
   const std::size_t n = b.turned ? b.rows : b.columns;
-  blas(CblasRowMajor, turn(a), turn(b), blasint(m), blasint(n), blasint(k), alpha, a.data, blasint(a.columns), b.data,
-       blasint(b.columns), beta, c, blasint(n));
+  gemm(CblasRowMajor, turn(a), turn(b), blasint(m), blasint(n), blasint(k), alpha, a.data, blasint(a.stride), b.data,
+       blasint(b.stride), beta, c, blasint(stride));
 }
 
 }  // namespace
 
-void gemm(float alpha, Factor<float> a, Factor<float> b, float beta, float* c) {
-  product(cblas_sgemm, alpha, a, b, beta, c);
+void gemm(float alpha, Factor<float> a, Factor<float> b, float beta, float* c, std::size_t stride) {
+  product(blas().sgemm, alpha, a, b, beta, c, stride);
 }
-void gemm(double alpha, Factor<double> a, Factor<double> b, double beta, double* c) {
-  product(cblas_dgemm, alpha, a, b, beta, c);
+void gemm(double alpha, Factor<double> a, Factor<double> b, double beta, double* c, std::size_t stride) {
+  product(blas().dgemm, alpha, a, b, beta, c, stride);
 }
 
 }  // namespace kelvin

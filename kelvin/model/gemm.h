@@ -5,16 +5,16 @@
 
 namespace kelvin {
 
-// Rows and columns as stored; `turned` uses the transpose.
+// Rows and columns as stored, the rows `stride` numbers apart; `turned` uses the transpose.
 template <class Real>
 struct Factor {
   const Real* data;
-  std::size_t rows, columns;
+  std::size_t rows, columns, stride;
   bool turned = false;
 };
 
-// c = alpha a b + beta c. With beta = 0, c is written without being read.
-void gemm(float alpha, Factor<float> a, Factor<float> b, float beta, float* c);
-void gemm(double alpha, Factor<double> a, Factor<double> b, double beta, double* c);
+// c = alpha a b + beta c, the rows of c `stride` numbers apart. With beta = 0, c is written without being read.
+void gemm(float alpha, Factor<float> a, Factor<float> b, float beta, float* c, std::size_t stride);
+void gemm(double alpha, Factor<double> a, Factor<double> b, double beta, double* c, std::size_t stride);
 
 }  // namespace kelvin

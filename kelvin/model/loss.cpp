@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/model/loss_loops.h"
 
 namespace kelvin {
 namespace {
@@ -22,6 +23,15 @@ struct Row {
   std::span<const Scale> scales;
   std::span<double> log_scale_slopes;
 };
+
+template <class L, class Real>
+double row_by_row(const LossRows<Real>& all) {
+  double sum = 0;
+  for (std::size_t i = 0; i < all.rows * all.width; i += all.width)
+    sum += L::value(
+        Row<Real>{all.width, all.outputs + i, all.targets + i, all.slopes + i, all.scales, all.log_scale_slopes});
+  return sum;
+}
 
 // (1/n) sum (f - y)^2; without the factor 1/2 of a Gaussian likelihood.
 struct MeanSquared {
@@ -75,6 +85,9 @@ struct BinaryCrossEntropy {
     *r.d = (f > 0 ? 1 : e) / (1 + e) - *r.y;
     return std::max(f, Real(0)) - *r.y * f + std::log1p(e);
   }
+  static double sum(const LossRows<float>& all) {
+    KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes))
+  }
 };
 
 // log sum exp(f) - f of the right class
@@ -90,6 +103,10 @@ struct SoftmaxCrossEntropy {
     }
     for (std::size_t k = 0; k < r.n; ++k) r.d[k] = Real(r.d[k] / sum) - r.y[k];
     return std::log(sum) - right;
+  }
+  static double sum(const LossRows<float>& all) {
+    if (all.width > most_classes) return row_by_row<SoftmaxCrossEntropy>(all);
+    KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes))
   }
 };
 
@@ -133,13 +150,11 @@ struct Cosine {
   }
 };
 
+// A loss may have loops of its own over all rows.
 template <class L, class Real>
 double sum_of(const LossRows<Real>& all) {
-  double sum = 0;
-  for (std::size_t i = 0; i < all.rows * all.width; i += all.width)
-    sum += L::value(
-        Row<Real>{all.width, all.outputs + i, all.targets + i, all.slopes + i, all.scales, all.log_scale_slopes});
-  return sum;
+  if constexpr (requires { L::sum(all); }) return L::sum(all);
+  else return row_by_row<L>(all);
 }
 
 struct Kind {

@@ -9,13 +9,16 @@
 #include "kelvin/model/activation.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/gemm.h"
+#include "kelvin/model/layer.h"
 #include "kelvin/model/loss.h"
 
 namespace kelvin {
 namespace {
 
-// Rows are taken this many at a time, whatever the batch: memory stays bounded and sums keep their order.
-constexpr std::size_t chunk_rows = 512;
+// More rows than this are taken so many at a time: they stay in the cache, memory stays bounded, and how a batch is cut
+// is a function of its size alone.
+constexpr std::size_t most_at_once = 1024, chunk_rows = 512;
+std::size_t rows_at_once(std::size_t rows) { return rows <= most_at_once ? rows : chunk_rows; }
 
 bool learns_scale(const ModelSettings& s) { return loss_named(s.loss).has_scale && s.scale == 0; }
 
@@ -48,11 +51,26 @@ struct Data {
   Units units;  // of the targets; none for classes
 };
 
+// Which loops serve a layer: those of layer.h where it is narrow on one side, else BLAS.
+enum class Shape { few_in, few_out, wide };
+
 template <class Real>
 struct Layer {
   std::size_t inputs, outputs;
   const ActivationOn<Real>* activation;
+  bool relu;  // applied by the loops themselves where they can
+  Shape shape;
+  std::size_t stride;        // of the rows of its values
+  std::vector<Real> values;  // rows x stride
+  std::vector<Real> packed;  // weights as its loops want them
 };
+
+template <class Real>
+void copy_row(const Real* from, std::size_t n, Real* to) {
+  if (n > narrow) std::copy_n(from, n, to);
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];  // a call would cost more
+}
 
 template <class Real>
 class Mlp final : public Network<Real> {
@@ -60,32 +78,56 @@ class Mlp final : public Network<Real> {
   Mlp(const ModelSettings& settings, std::shared_ptr<const Data<Real>> data)
       : data_(std::move(data)), loss_(loss_named(settings.loss)), blocks_(mlp_blocks(settings)) {
     const auto activations = layer_activations(settings);
-    for (std::size_t l = 0; l < activations.size(); ++l)
-      layers_.push_back(
-          {std::size_t(settings.layers[l]), std::size_t(settings.layers[l + 1]), &activations[l]->template on<Real>()});
+    for (std::size_t l = 0; l < activations.size(); ++l) {
+      const std::size_t in = std::size_t(settings.layers[l]), out = std::size_t(settings.layers[l + 1]);
+      const bool last = l + 1 == activations.size();
+      Layer<Real> layer{in,
+                        out,
+                        &activations[l]->template on<Real>(),
+                        activations[l]->positive_part,
+                        Shape::wide,
+                        last ? out : stride_for(out),
+                        {},
+                        {}};
+      if (out <= narrow && (last || in > narrow)) layer.shape = Shape::few_out;
+      else if (in <= narrow && !last) layer.shape = Shape::few_in;
+      if (layer.shape != Shape::wide) layer.packed.resize((narrow + 1) * padded(std::max(in, out)));
+      layers_.push_back(std::move(layer));
+    }
+    const auto& first = layers_.front();
+    one_go_ = layers_.size() == 2 && first.relu && first.inputs <= very_narrow && layers_.back().outputs <= very_narrow;
+    if (one_go_) layers_.front().packed.resize((2 * very_narrow + 1) * padded(first.outputs));
+    wanted_.assign(blocks_.size(), 1);
     if (loss_.has_scale) scales_.resize(outputs());
     if (learns_scale(settings)) log_scale_slopes_.resize(outputs());
     for (std::size_t k = 0; k < scales_.size(); ++k)
       scales_[k] = scale(std::log(settings.scale / data_->units.scale_of(k)));
-    make_workspace();
   }
 
   std::vector<Block> blocks() const override { return blocks_; }
-  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
+  void arrange(std::span<const Block> given) override {
+    move_blocks(blocks_, given);
+    places_.clear();
+    for (const Block& b : blocks_) places_.push_back(std::size_t(&block_named(b.name, given) - given.data()));
+  }
+  void want(std::span<const char> given) override {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) wanted_[b] = given[places_[b]];
+    lowest_ = 0;
+    while (lowest_ + 1 < layers_.size() && !wanted_[2 * lowest_] && !wanted_[2 * lowest_ + 1]) ++lowest_;
+  }
   std::size_t rows() const override { return data_->rows; }
   std::size_t outputs() const override { return data_->outputs; }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Mlp>(*this); }
 
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    const std::size_t n = count(rows);
+    const std::size_t n = count(rows), at_once = rows_at_once(n);
     double sum = 0;
     read_scales(q);
     std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
-    for (std::size_t first = 0; first < n; first += chunk_rows) {
+    for (std::size_t first = 0; first < n; first += at_once) {
       const Chunk c = chunk(rows, first);
       forward(q, c);
-      sum +=
-          loss_.sum<Real>()({c.rows, outputs(), values_.back().data(), c.y, delta_.data(), scales_, log_scale_slopes_});
+      sum += loss_.sum<Real>()({c.rows, outputs(), values(), c.y, delta_.data(), scales_, log_scale_slopes_});
       backward(q, c, Real(1 / double(n)), g);
     }
     for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
@@ -94,10 +136,10 @@ class Mlp final : public Network<Real> {
   }
 
   void predict(std::span<const Real> q, Batch rows, std::span<Real> out) override {
-    for (std::size_t first = 0; first < count(rows); first += chunk_rows) {
+    for (std::size_t first = 0; first < count(rows); first += rows_at_once(count(rows))) {
       const Chunk c = chunk(rows, first);
       forward(q, c);
-      std::copy_n(values_.back().begin(), c.rows * outputs(), out.begin() + std::ptrdiff_t(first * outputs()));
+      std::copy_n(values(), c.rows * outputs(), out.begin() + std::ptrdiff_t(first * outputs()));
     }
   }
 
@@ -109,12 +151,12 @@ class Mlp final : public Network<Real> {
       scales[k] = scale(scales[k].log + std::log(data_->units.scale_of(k)));
     std::vector<double> output(width), target(width), slope(width);
     double loss = 0, right = 0, squares = 0;
-    for (std::size_t first = 0; first < n; first += chunk_rows) {
+    for (std::size_t first = 0; first < n; first += rows_at_once(n)) {
       const Chunk c = chunk(rows, first);
       forward(q, c);
       for (std::size_t i = 0; i < c.rows; ++i) {
         for (std::size_t k = 0; k < width; ++k) {
-          output[k] = data_->units.original(k, double(values_.back()[i * width + k]));
+          output[k] = data_->units.original(k, double(values()[i * width + k]));
           target[k] = data_->units.original(k, double(c.y[i * width + k]));
           squares += (output[k] - target[k]) * (output[k] - target[k]);
         }
@@ -144,17 +186,21 @@ class Mlp final : public Network<Real> {
     return std::max_element(row.begin(), row.end()) - row.begin();
   }
 
-  void make_workspace() {
+  const Real* values() const { return layers_.back().values.data(); }  // of the outputs
+
+  // Room for as many rows as are ever taken at once, made by the first evaluation.
+  void make_room() {
+    if (!delta_.empty()) return;
+    const std::size_t rows = std::min(data_->rows, most_at_once);
     std::size_t widest = 0;
-    for (const auto& l : layers_) {
-      values_.emplace_back(chunk_rows * l.outputs);
-      widest = std::max(widest, l.outputs);
+    for (auto& l : layers_) {
+      l.values.resize(rows * l.stride + widest_vector);
+      widest = std::max(widest, l.stride);
     }
-    delta_.resize(chunk_rows * widest);
-    next_delta_.resize(chunk_rows * widest);
-    sums_.resize(widest);
-    x_.resize(chunk_rows * data_->inputs);
-    y_.resize(chunk_rows * data_->outputs);
+    delta_.resize(rows * widest + widest_vector);
+    next_delta_.resize(rows * widest + widest_vector);
+    x_.resize(rows * data_->inputs + widest_vector);
+    y_.resize(rows * data_->outputs);
   }
 
   void read_scales(std::span<const Real> q) {
@@ -163,47 +209,98 @@ class Mlp final : public Network<Real> {
 
   // The rows of a batch from number `first` on; those of a full batch are used where they lie.
   Chunk chunk(Batch rows, std::size_t first) {
-    const std::size_t n = std::min(chunk_rows, count(rows) - first), in = data_->inputs, out = data_->outputs;
+    const std::size_t all = count(rows), n = std::min(rows_at_once(all), all - first), in = data_->inputs,
+                      out = data_->outputs;
+    make_room();
     if (rows.empty()) return {first, n, data_->x.data() + first * in, data_->y.data() + first * out};
+    constexpr std::size_t ahead = 4,
+                          line = 64 / sizeof(Real);  // rows lie anywhere in memory: ask for them in good time
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t row = rows[first + i];
-      std::copy_n(data_->x.data() + row * in, in, x_.data() + i * in);
-      std::copy_n(data_->y.data() + row * out, out, y_.data() + i * out);
+      if (in > narrow && i + ahead < n)
+        for (std::size_t k = 0; k < in; k += line)
+          __builtin_prefetch(data_->x.data() + rows[first + i + ahead] * in + k);
+      copy_row(data_->x.data() + row * in, in, x_.data() + i * in);
+      copy_row(data_->y.data() + row * out, out, y_.data() + i * out);
     }
     return {first, n, x_.data(), y_.data()};
   }
 
+  LayerRows<Real> rows_of(std::size_t l, const Chunk& c, Real* y) {
+    Layer<Real>& layer = layers_[l];
+    return {c.rows,
+            layer.inputs,
+            layer.outputs,
+            l == 0 ? c.x : layers_[l - 1].values.data(),
+            l == 0 ? layer.inputs : layers_[l - 1].stride,
+            y,
+            layer.stride,
+            layer.packed.data()};
+  }
+
+  HiddenRows<Real> hidden_rows(const Chunk& c, Real* y) {
+    Layer<Real>& first = layers_.front();
+    return {c.rows, first.inputs,        first.outputs,      layers_.back().outputs, c.x,
+            y,      first.values.data(), first.packed.data()};
+  }
+  template <class Number>
+  HiddenWeights<Number> hidden_weights(Number* at) const {
+    return {at + weight(0), at + bias(0), at + weight(1), at + bias(1)};
+  }
+
   // The values of layer l are activation(values of layer l - 1 times weight^T + bias).
   void forward(std::span<const Real> q, const Chunk& c) {
-    const Real* below = c.x;
+    if (one_go_) {
+      Layer<Real>& last = layers_.back();
+      hidden_forward(hidden_rows(c, last.values.data()), hidden_weights(q.data()));
+      return last.activation->forward({last.values.data(), c.rows * last.stride});
+    }
     for (std::size_t l = 0; l < layers_.size(); ++l) {
-      const auto& [in, out, activation] = layers_[l];
-      Real* values = values_[l].data();
-      for (std::size_t i = 0; i < c.rows; ++i) std::copy_n(q.data() + bias(l), out, values + i * out);
-      gemm(1, {below, c.rows, in}, {q.data() + weight(l), out, in, true}, 1, values);
-      activation->forward({values, c.rows * out});
-      below = values;
+      Layer<Real>& layer = layers_[l];
+      const LayerRows<Real> r = rows_of(l, c, layer.values.data());
+      const Real *w = q.data() + weight(l), *b = q.data() + bias(l);
+      if (layer.shape == Shape::few_in) few_in_forward(r, w, b, layer.relu);
+      if (layer.shape == Shape::few_out) few_out_forward(r, w, b);
+      if (layer.shape == Shape::wide) {
+        for (std::size_t i = 0; i < c.rows; ++i) std::copy_n(b, layer.outputs, r.y + i * r.y_stride);
+        gemm(1, {r.x, c.rows, r.in, r.x_stride}, {w, r.out, r.in, r.in, true}, 1, r.y, r.y_stride);
+      }
+      if (!(layer.shape == Shape::few_in && layer.relu)) layer.activation->forward({r.y, c.rows * r.y_stride});
     }
   }
 
   // From d loss / d outputs in delta_ to `share` times the gradient: written by the first chunk, added to by the
-  // others.
+  // others. Ends at the lowest layer that is wanted.
   void backward(std::span<const Real> q, const Chunk& c, Real share, std::span<Real> g) {
     const Real keep = c.first == 0 ? 0 : 1;
-    for (std::size_t l = layers_.size(); l-- > 0;) {
-      const auto& [in, out, activation] = layers_[l];
-      const Factor<Real> delta{delta_.data(), c.rows, out};
-      activation->backward({values_[l].data(), c.rows * out}, {delta_.data(), c.rows * out});
-      const Real* below = l == 0 ? c.x : values_[l - 1].data();
-      gemm(share, {delta.data, c.rows, out, true}, {below, c.rows, in}, keep, g.data() + weight(l));
-
-      std::fill_n(sums_.begin(), out, 0);
-      for (std::size_t i = 0; i < c.rows; ++i)
-        for (std::size_t k = 0; k < out; ++k) sums_[k] += delta.data[i * out + k];
-      Real* bias_slope = g.data() + bias(l);
-      for (std::size_t k = 0; k < out; ++k) bias_slope[k] = (keep == 0 ? 0 : bias_slope[k]) + share * Real(sums_[k]);
-
-      if (l > 0) gemm(1, delta, {q.data() + weight(l), out, in}, 0, next_delta_.data());
+    if (one_go_) {
+      Layer<Real>& last = layers_.back();
+      last.activation->backward({last.values.data(), c.rows * last.stride}, {delta_.data(), c.rows * last.stride});
+      return hidden_slopes(hidden_rows(c, delta_.data()), share, keep, hidden_weights(g.data()));
+    }
+    bool through_relu = false;  // the loops of the layer above have done it already
+    for (std::size_t l = layers_.size(); l-- > lowest_;) {
+      Layer<Real>& layer = layers_[l];
+      const LayerRows<Real> r = rows_of(l, c, delta_.data());
+      if (!through_relu)
+        layer.activation->backward({layer.values.data(), c.rows * r.y_stride}, {r.y, c.rows * r.y_stride});
+      through_relu = false;
+      Real *w = g.data() + weight(l), *b = g.data() + bias(l);
+      if (wanted_[2 * l] || wanted_[2 * l + 1]) {
+        if (layer.shape == Shape::few_in) few_in_slopes(r, share, keep, w, b);
+        if (layer.shape == Shape::few_out) few_out_slopes(r, share, keep, w, b);
+        if (layer.shape == Shape::wide) {
+          gemm(share, {r.y, c.rows, r.out, r.y_stride, true}, {r.x, c.rows, r.in, r.x_stride}, keep, w, r.in);
+          column_sums(r, share, keep, b);
+        }
+      }
+      if (l == lowest_) break;
+      const bool relu_below = layers_[l - 1].relu;
+      if (layer.shape == Shape::few_in) few_in_below(r, next_delta_.data());
+      if (layer.shape == Shape::few_out) few_out_below(r, next_delta_.data(), through_relu = relu_below);
+      if (layer.shape == Shape::wide)
+        gemm(1, {r.y, c.rows, r.out, r.y_stride}, {q.data() + weight(l), r.out, r.in, r.in}, 0, next_delta_.data(),
+             r.x_stride);
       std::swap(delta_, next_delta_);
     }
   }
@@ -218,9 +315,12 @@ class Mlp final : public Network<Real> {
   std::vector<Scale> scales_;
   std::vector<double> log_scale_slopes_;  // empty when the scale is fixed
 
-  std::vector<std::vector<Real>> values_;  // of each layer, for one chunk
+  std::vector<char> wanted_;         // per block: whether its slopes are
+  std::vector<std::size_t> places_;  // of the blocks in the arranged list
+  std::size_t lowest_ = 0;           // layer with a wanted block
+  bool one_go_ = false;              // one hidden layer, for which layer.h has loops of its own
+
   std::vector<Real> x_, y_, delta_, next_delta_;
-  std::vector<double> sums_;
 };
 
 }  // namespace
@@ -270,6 +370,7 @@ std::unique_ptr<Network<Real>> make_mlp(const ModelSettings& settings, const Dat
   auto kept = std::make_shared<Data<Real>>();
   kept->rows = data.rows, kept->inputs = inputs, kept->outputs = outputs;
   kept->x.assign(data.inputs.begin(), data.inputs.end());
+  kept->x.resize(kept->x.size() + widest_vector);  // vectors may read beyond the last row
   kept->y.assign(targets.values.begin(), targets.values.end());
   kept->kind = targets.kind;
   if (targets.kind == Targets::numbers) kept->units = data.target_units;

@@ -26,6 +26,9 @@ struct Potential {
   virtual std::vector<Block> blocks() const = 0;  // what the parameters are called, their shapes and where they are now
   virtual void arrange(
       std::span<const Block>) = 0;  // the same blocks with new offsets; called once, before any evaluation
+  // Which of the blocks, in the order they were arranged, the gradient is wanted of from now on; all until told. What
+  // is not wanted need not be written.
+  virtual void want(std::span<const char>) {}
   // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first
   // call.
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;

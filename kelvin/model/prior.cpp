@@ -75,11 +75,14 @@ struct Tether {
 
 template <class P, class Real>
 double add(std::span<const Real> q, const double* numbers, double share, std::span<Real> g) {
-  double sum = 0;
+  constexpr std::size_t apart = 8;  // sums that do not wait for each other
+  double sums[apart] = {};
   for (std::size_t i = 0; i < q.size(); ++i) {
-    sum += P::energy(double(q[i]), numbers);
+    sums[i % apart] += P::energy(double(q[i]), numbers);
     g[i] += Real(share * P::slope(double(q[i]), numbers));
   }
+  double sum = 0;
+  for (const double s : sums) sum += s;
   return sum;
 }
 
@@ -134,6 +137,7 @@ class WithPriors final : public Potential<Real> {
     const auto blocks = inner_->blocks();
     for (Held& h : held_) h.block = block_named(h.block.name, blocks);
   }
+  void want(std::span<const char> blocks) override { inner_->want(blocks); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
     const double u = (*inner_)(q, rows, g), share = 1 / double(std::max<std::size_t>(1, this->rows()));
     double sum = 0;
@@ -205,7 +209,7 @@ struct LinearFit {
     const std::size_t rows = std::size_t(x.rows()), columns = std::size_t(x.cols());
     Eigen::MatrixXd out(x.cols(), x.cols());
     // Stored column by column, x is x^T row by row.
-    gemm(1, {x.data(), columns, rows}, {x.data(), columns, rows, true}, 0, out.data());
+    gemm(1, {x.data(), columns, rows, rows}, {x.data(), columns, rows, rows, true}, 0, out.data(), columns);
     return out;
   }
 };

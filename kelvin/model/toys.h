@@ -16,6 +16,8 @@ struct Moments {
 struct ToyEnergy {
   std::size_t dimension;
   std::function<double(std::span<const double> q, std::span<double> g)> energy;  // returns U, writes its gradient
+  std::vector<double> stiffness = {},
+                      mean = {};  // or, if not empty: U = sum of stiffness (q - mean)^2 / 2, one for all or each
 };
 
 struct Toy {

@@ -27,8 +27,8 @@ struct Samples {
 nlohmann::json read_record(const std::filesystem::path& run);  // run.json
 Samples open_samples(const std::filesystem::path& run);
 
-// Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz file with that name. Where no
-// walker is named, it is `walker` if the run has `walkers` of them, else the first.
+// Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz or .safetensors file with that
+// name. Where no walker is named, it is `walker` if the run has `walkers` of them, else the first.
 std::vector<double> stored_block(const std::string& place, const Block&, std::size_t walker = 0,
                                  std::size_t walkers = 1);
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/cases.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "kelvin/chain/problem.h"
+#include "kelvin/chain/run.h"
+#include "kelvin/model/gemm.h"
+#include "kelvin/model/mlp.h"
+#include "kelvin/model/toys.h"
+#include "kelvin/trajectory/store.h"
+
+namespace kelvin::bench {
+namespace {
+
+// Rows of normals with random classes; the content does not matter, the sizes do.
+Dataset random_rows(std::size_t rows, std::size_t inputs, std::size_t classes) {
+  Dataset data;
+  data.rows = rows;
+  for (std::size_t k = 0; k < inputs; ++k) data.input_names.push_back("x" + std::to_string(k));
+  data.target_names = {"y"};
+  for (std::size_t k = 0; k < classes; ++k) data.classes.push_back(std::to_string(k));
+  data.inputs.resize(rows * inputs);
+  normals({stream_key(1, "inputs"), 0, 0, 0}, 0, std::span(data.inputs));
+  for (std::size_t i = 0; i < rows; ++i)
+    data.targets.push_back(double(below(std::uint32_t(classes), {stream_key(1, "classes"), 0, 0, 0}, i)));
+  return data;
+}
+
+struct Setup {
+  std::vector<long> layers;
+  std::size_t rows;
+  std::string batch;
+  std::string scheme = "BAOAB";
+  double temperature = 1e-4;
+  std::uint32_t walkers = 1;
+};
+
+struct Running {
+  Noise<float> noise;
+  std::vector<Chain<float>> chains;
+};
+
+// `walkers` chains of a relu network.
+std::shared_ptr<Running> running(const Setup& setup) {
+  ModelSettings model;
+  model.layers = setup.layers;
+  const std::size_t outputs = std::size_t(setup.layers.back());
+  model.loss = outputs == 1 ? "binary_cross_entropy" : "softmax_cross_entropy";
+  const auto network = make_mlp<float>(
+      model, random_rows(setup.rows, std::size_t(setup.layers.front()), outputs == 1 ? 2 : outputs), {});
+  PartSettings part;
+  part.scheme = setup.scheme;
+  part.step = Choice::number_of("constant", "value", 1e-3);
+  part.temperature = Choice::number_of("constant", "value", setup.temperature);
+  const Recipe recipe = make_recipe({{"all", part}}, {}, network->blocks(), {1, 1});
+  BatchSettings batch;
+  batch.size.text = setup.batch;
+  auto out = std::make_shared<Running>();
+  for (std::uint32_t w = 0; w < setup.walkers; ++w) {
+    out->chains.emplace_back(network->clone(), recipe, Batches(batch, setup.rows, 1, w), out->noise, 1, w);
+    std::vector<float> q(recipe.size);
+    normals({stream_key(1, "start"), 0, 0, 0}, 0, std::span(q));
+    for (float& x : q) x *= 0.05f;
+    out->chains.back().start(q);
+  }
+  return out;
+}
+
+std::function<void()> steps(const Setup& setup) {
+  return [r = running(setup)] { r->chains[0].step(); };
+}
+
+// Two walkers, a thousand steps each, on one thread or two.
+std::function<void()> two_walkers(std::size_t threads) {
+  return [threads, r = running({{2, 100, 1}, 1000, "20", "BAOAB", 1e-4, 2})] {
+    run<float>(
+        r->chains, {0, 20000, 20001, 20000, threads}, [](const Draw<float>&) {}, [](std::uint64_t) {});
+  };
+}
+
+// The matrix products of one gradient of a network with one hidden layer, and nothing else.
+std::function<void()> products(int batch, int in, int hidden, int out) {
+  const auto some = [](int n) {
+    auto v = std::make_shared<std::vector<float>>(std::size_t(n));
+    normals({stream_key(1, "products"), 0, 0, 0}, 0, std::span(*v));
+    return v;
+  };
+  const auto x = some(batch * in), w1 = some(hidden * in), h = some(batch * hidden), w2 = some(out * hidden),
+             y = some(batch * out);
+  const auto g1 = some(hidden * in), g2 = some(out * hidden), d = some(batch * hidden);
+  const auto matrix = [](const auto& v, int rows, int columns, bool turned = false) {
+    return Factor<float>{v->data(), std::size_t(rows), std::size_t(columns), std::size_t(columns), turned};
+  };
+  return [=] {
+    gemm(1, matrix(x, batch, in), matrix(w1, hidden, in, true), 0, h->data(), std::size_t(hidden));
+    gemm(1, matrix(h, batch, hidden), matrix(w2, out, hidden, true), 0, y->data(), std::size_t(out));
+    gemm(1, matrix(y, batch, out, true), matrix(h, batch, hidden), 0, g2->data(), std::size_t(hidden));
+    gemm(1, matrix(y, batch, out), matrix(w2, out, hidden), 0, d->data(), std::size_t(hidden));
+    gemm(1, matrix(d, batch, hidden, true), matrix(x, batch, in), 0, g1->data(), std::size_t(in));
+  };
+}
+
+// A run of 50 000 steps of 2-100-1, with every draw stored or none.
+std::function<void()> whole_run(bool stored) {
+  const auto problem = std::make_shared<Problem<float>>(
+      make_problem<float>(read_run_settings(parse_toml(
+                              "model = { layers = [2, 100, 1], loss = \"binary_cross_entropy\" }\nbatch = 20\n"
+                              "data = { generator = \"spiral\" }\npart.all = { step = 0.001, temperature = 1e-4 }\n",
+                              "bench")),
+                          [](std::string_view) {}));
+  return [problem, stored] {
+    const Noise<float> noise;
+    std::vector<Chain<float>> walkers;
+    walkers.push_back(problem->chain(0, noise));
+    walkers.front().start(problem->starting_point(0, {}));
+    Plan plan;
+    plan.steps = plan.round = 50000, plan.every = stored ? 1 : plan.steps + 1;
+    if (!stored)
+      return run<float>(
+          walkers, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
+    std::string directory = std::filesystem::temp_directory_path() / "kelvin_bench_XXXXXX";
+    if (!mkdtemp(directory.data())) throw Error("no temporary directory");
+    {
+      Store<float> store(directory, *problem, plan.draws(), {}, [] { return 0.0; });
+      run<float>(
+          walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
+      store.finish();
+    }
+    std::filesystem::remove_all(directory);
+  };
+}
+
+constexpr std::size_t ten_million = 10'000'000;
+
+std::function<void()> large_toy() {
+  const Choice toy("gaussian", {{"dimension", {long(ten_million), ""}}});
+  PartSettings part;
+  part.temperature = Choice::number_of("constant", "value", 1);
+  auto noise = std::make_shared<Noise<float>>();
+  auto potential = make_toy<float>(toy);
+  const Recipe recipe = make_recipe({{"all", part}}, {}, potential->blocks(), {});
+  auto chain = std::make_shared<Chain<float>>(std::move(potential), recipe, Batches({}, 0, 1, 0), *noise, 1, 0);
+  chain->start(std::vector<float>(ten_million, 0.5f));
+  return [noise, chain] { chain->step(); };
+}
+
+// One pass that reads and writes q, p and g.
+std::function<void()> memory_pass() {
+  auto v = std::make_shared<std::vector<float>>(3 * ten_million, 1.0f);
+  return [v] {
+    float *q = v->data(), *p = q + ten_million, *g = p + ten_million;
+    for (std::size_t i = 0; i < ten_million; ++i) {
+      const float a = q[i], b = p[i], c = g[i];
+      q[i] = b, p[i] = c, g[i] = a;
+    }
+  };
+}
+
+std::function<void()> normals_made(std::size_t count) {
+  auto z = std::make_shared<std::vector<float>>(1024);
+  return [z, count, step = std::make_shared<std::uint64_t>(0)] {
+    for (std::size_t first = 0; first < count; first += 1024) normals({1, 0, ++*step, 0}, first, std::span(*z));
+  };
+}
+
+std::function<void()> standard_normals(std::size_t count) {
+  auto generator = std::make_shared<std::mt19937>();
+  auto z = std::make_shared<std::vector<float>>(1024);
+  return [=] {
+    std::normal_distribution<float> normal;
+    for (std::size_t first = 0; first < count; first += 1024)
+      for (float& x : *z) x = normal(*generator);
+  };
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> out = {
+      {"baoab 2-100-1 batch 20",
+       [] {
+         return steps({{2, 100, 1}, 1000, "20"});
+       }},
+      {"baoab 2-500-1 batch 20",
+       [] {
+         return steps({{2, 500, 1}, 1000, "20"});
+       }},
+      {"baoab 784-100-10 batch 550",
+       [] {
+         return steps({{784, 100, 10}, 55000, "550"});
+       }},
+      {"baoab 784-100-10 batch 55",
+       [] {
+         return steps({{784, 100, 10}, 55000, "55"});
+       }},
+      {"sgd-momentum 2-100-1 batch 20",
+       [] {
+         return steps({{2, 100, 1}, 1000, "20", "OBA", 0});
+       }},
+      {"products 784-100-10 batch 550", [] { return products(550, 784, 100, 10); }},
+      {"products 784-100-10 batch 55", [] { return products(55, 784, 100, 10); }},
+      {"normals", [] { return normals_made(1 << 20); }},
+      {"std::normal_distribution", [] { return standard_normals(1 << 20); }},
+      {"baoab 10 million harmonic coordinates", large_toy},
+      {"memory pass over q, p, g of 10 million", memory_pass},
+      {"normals for 10 million", [] { return normals_made(ten_million); }},
+      {"run 2-100-1, nothing stored", [] { return whole_run(false); }},
+      {"run 2-100-1, every draw stored", [] { return whole_run(true); }},
+      {"two walkers on one thread", [] { return two_walkers(1); }},
+      {"two walkers on two threads", [] { return two_walkers(2); }},
+  };
+  for (const long k : {1, 2, 4, 8}) {
+    const auto times = [k](const char* what) { return std::string("growth ") + what + " x" + std::to_string(k); };
+    out.push_back({times("hidden units of 2-100-1"), [k] { return steps({{2, 100 * k, 1}, 1000, "20"}); }});
+    out.push_back({times("layers of 2-100-..-1"), [k] {
+                     std::vector<long> layers = {2};
+                     layers.insert(layers.end(), std::size_t(k), 100);
+                     layers.push_back(1);
+                     return steps({layers, 1000, "20"});
+                   }});
+    out.push_back({times("batch of 2-100-1"), [k] { return steps({{2, 100, 1}, 1000, std::to_string(20 * k)}); }});
+    out.push_back({times("walkers of 2-100-1"), [k] {
+                     return [r = running({{2, 100, 1}, 1000, "20", "BAOAB", 1e-4, std::uint32_t(k)})] {
+                       for (auto& chain : r->chains) chain.step();
+                     };
+                   }});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const Case> cases() {
+  static const std::vector<Case> table = all_cases();
+  return table;
+}
+
+}  // namespace kelvin::bench

@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Takes turns between Kelvin, its bounds and PyTorch, and writes bench/RESULTS.md and bench/growth.svg.
+
+Every row is a ratio of medians over interleaved turns of one run; the spread is the middle half of the ratios of single turns.
+Usage, from the project's root:  bench/compare.py [turns] [seconds per turn]
+"""
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).parent
+turns = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0.3
+
+# (what, whose time is divided, by whose, wanted; "<" wants at most)
+torch, kelvin = "torch", "kelvin"
+rows = [
+    ("BAOAB step, 2-100-1 relu, BCE, batch 20, float", (torch, "baoab 2-100-1 batch 20"), [(kelvin, "baoab 2-100-1 batch 20")], ">", 150),
+    ("BAOAB step, 2-500-1, batch 20", (torch, "baoab 2-500-1 batch 20"), [(kelvin, "baoab 2-500-1 batch 20")], ">", 45),
+    ("BAOAB step, 784-100-10, cross-entropy, batch 550", (torch, "baoab 784-100-10 batch 550"), [(kelvin, "baoab 784-100-10 batch 550")], ">", 1.6),
+    ("the same step against its matrix products alone", (kelvin, "baoab 784-100-10 batch 550"), [(kelvin, "products 784-100-10 batch 550")], "<", 1.25),
+    ("BAOAB step, 784-100-10, batch 55", (torch, "baoab 784-100-10 batch 55"), [(kelvin, "baoab 784-100-10 batch 55")], ">", 2.3),
+    ("SGD with momentum (`OBA` at T = 0), 2-100-1, batch 20", (torch, "sgd-momentum 2-100-1 batch 20"), [(kelvin, "sgd-momentum 2-100-1 batch 20")], ">", 150),
+    ("normals, float, against std::normal_distribution with mt19937", (kelvin, "std::normal_distribution"), [(kelvin, "normals")], ">", 8),
+    ("BAOAB on 10 million harmonic coordinates, against one memory pass over q, p, g and its noise", (kelvin, "baoab 10 million harmonic coordinates"),
+     [(kelvin, "memory pass over q, p, g of 10 million"), (kelvin, "normals for 10 million")], "<", 1.5),
+    ("run of 2-100-1 with every draw stored, against the run without", (kelvin, "run 2-100-1, every draw stored"), [(kelvin, "run 2-100-1, nothing stored")], "<", 2),
+    ("two walkers, two threads against one", (kelvin, "two walkers on one thread"), [(kelvin, "two walkers on two threads")], ">", 1.9),
+]
+growth = ["hidden units of 2-100-1", "layers of 2-100-..-1", "batch of 2-100-1", "walkers of 2-100-1"]
+factors = [1, 2, 4, 8]
+
+programs = {
+    kelvin: subprocess.Popen([here / "../build/bench/steps_bench", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True),
+    torch: subprocess.Popen(["/usr/bin/python3", here / "torch_steps.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True),
+}
+
+
+def ask(who, what, time):
+    programs[who].stdin.write(f"{what} {time}\n")
+    programs[who].stdin.flush()
+    return float(programs[who].stdout.readline())
+
+
+def note(text):
+    if sys.stderr.isatty():
+        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+
+
+def measured(cases):
+    """case -> its times, one per turn; all cases take turns."""
+    times = {case: [] for case in cases}
+    for case in cases:
+        ask(*case, 0.05)
+    for turn in range(turns):
+        for case in cases:
+            note(f"turn {turn + 1} of {turns}: {case[1]}")
+            times[case].append(ask(*case, seconds))
+    return times
+
+
+def shown(x):
+    for unit, scale in [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]:
+        if x >= scale:
+            return f"{x / scale:.3g} {unit}"
+    return f"{x:.3g} s"
+
+
+processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+text = f"""# Benchmarks
+
+Made by `./run bench` ({turns} turns of {seconds} s each, taken in turn) on: {processor}. One core unless said otherwise. Ratios of
+medians; the range is the middle half of the ratios of single turns. PyTorch is Debian's python3-torch, eager, one thread, with the
+same update written the ordinary way (`bench/torch_steps.py`).
+
+| what | ratio | middle half | wanted | times |
+| --- | --- | --- | --- | --- |
+"""
+missed = []
+for what, above, below, sign, wanted in rows:
+    times = measured(dict.fromkeys([above] + below))
+    single = [times[above][k] / sum(times[b][k] for b in below) for k in range(turns)]
+    ratio = statistics.median(times[above]) / sum(statistics.median(times[b]) for b in below)
+    low, high = statistics.quantiles(single, n=4)[0], statistics.quantiles(single, n=4)[2]
+    met = ratio >= wanted if sign == ">" else ratio <= wanted
+    if not met:
+        missed.append(what)
+    spent = " / ".join(" + ".join(f"{who} {shown(statistics.median(times[(who, case)]))}" for who, case in group) for group in [[above], below])
+    text += f"| {what} | {ratio:.3g}{'' if met else ' (missed)'} | {low:.3g} to {high:.3g} | {'at least' if sign == '>' else 'at most'} {wanted} | {spent} |\n"
+
+text += "\n## Growth\n\nTime of a BAOAB step over that of the first column.\n\n| what grows | " + " | ".join(f"x{k}" for k in factors) + " |\n| --- |" + " --- |" * len(factors) + "\n"
+curves = {}
+for what in growth:
+    times = measured([(kelvin, f"growth {what} x{k}") for k in factors])
+    medians = [statistics.median(t) for t in times.values()]
+    curves[what] = [m / medians[0] for m in medians]
+    text += f"| {what} | " + " | ".join(f"{r:.2f}" for r in curves[what]) + " |\n"
+text += "\n![growth](growth.svg)\n\nLayers grow from one hidden layer, whose loops are special, to wide ones done by BLAS; the first step of that row is a change of kind.\n"
+note("")
+(here / "RESULTS.md").write_text(text)
+
+# A plain picture: both axes logarithmic, the dashed line is proportional growth.
+colours = ["#1b6ca8", "#c0392b", "#218c5a", "#8e44ad"]
+highest = max(max(c) for c in curves.values())
+import math
+x = lambda k: 60 + 150 * math.log2(k)
+y = lambda r: 300 - 250 * math.log2(max(r, 0.9)) / math.log2(max(8, highest))
+svg = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="350" font-family="sans-serif" font-size="13">', '<rect width="100%" height="100%" fill="white"/>']
+for k in factors:
+    svg.append(f'<text x="{x(k) - 8}" y="325">x{k}</text><line x1="{x(k)}" y1="300" x2="{x(k)}" y2="{y(max(8, highest))}" stroke="#ddd"/>')
+for r in [1, 2, 4, 8]:
+    svg.append(f'<text x="20" y="{y(r) + 5}">{r}</text><line x1="60" y1="{y(r)}" x2="{x(8)}" y2="{y(r)}" stroke="#ddd"/>')
+svg.append(f'<line x1="{x(1)}" y1="{y(1)}" x2="{x(8)}" y2="{y(8)}" stroke="#888" stroke-dasharray="5"/>')
+for n, (what, curve) in enumerate(curves.items()):
+    points = " ".join(f"{x(k):.1f},{y(r):.1f}" for k, r in zip(factors, curve))
+    svg.append(f'<polyline points="{points}" fill="none" stroke="{colours[n]}" stroke-width="2"/><text x="530" y="{60 + 22 * n}" fill="{colours[n]}">{what}</text>')
+svg.append('<text x="530" y="150" fill="#888">dashed: in proportion</text><text x="60" y="20">time of a step, relative, against growth of the problem</text></svg>')
+(here / "growth.svg").write_text("\n".join(svg) + "\n")
+print(text)
+if missed:
+    print("missed: " + "; ".join(missed), file=sys.stderr)

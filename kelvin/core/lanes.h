@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors as wide as the instruction set being compiled for, for *.simd.cpp sources only. Arithmetic is the compiler's
+// own on vector types; here are the few things it has no operator for.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#if KELVIN_X86
+#include <immintrin.h>
+#endif
+
+namespace kelvin::KELVIN_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+typedef std::uint32_t Words __attribute__((vector_size(vector_bytes)));
+typedef std::int32_t Integers __attribute__((vector_size(vector_bytes)));
+typedef std::uint64_t LongWords __attribute__((vector_size(vector_bytes)));
+typedef std::int64_t LongIntegers __attribute__((vector_size(vector_bytes)));
+typedef float Floats __attribute__((vector_size(vector_bytes)));
+typedef double Doubles __attribute__((vector_size(vector_bytes)));
+
+template <class Real>
+struct LanesOf;
+template <>
+struct LanesOf<float> {
+  typedef Floats Vector;
+};
+template <>
+struct LanesOf<double> {
+  typedef Doubles Vector;
+};
+template <class Real>
+using Lanes = typename LanesOf<Real>::Vector;
+template <class Real>
+inline constexpr int lanes = vector_bytes / int(sizeof(Real));
+
+#define KELVIN_INLINE [[gnu::always_inline]] inline
+
+template <class Real>
+KELVIN_INLINE Lanes<Real> load(const Real* from) {
+  Lanes<Real> v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class Real>
+KELVIN_INLINE void store(Real* to, Lanes<Real> v) {
+  std::memcpy(to, &v, sizeof v);
+}
+template <class Real>
+KELVIN_INLINE Lanes<Real> all(Real x) {
+  return x - Lanes<Real>{};
+}
+
+// The 64-bit products of the low halves of a and m.
+KELVIN_INLINE LongWords multiply(LongWords a, std::uint32_t m) {
+#if defined(__AVX512F__)
+  return (LongWords)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(m));
+#elif defined(__AVX2__)
+  return (LongWords)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(m));
+#elif KELVIN_X86
+  return (LongWords)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x(m));
+#else
+  return (a & 0xffffffffu) * m;
+#endif
+}
+
+KELVIN_INLINE float sum(Floats v) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_add_ps((__m512)v);
+#else
+  float x[lanes<float>];
+  std::memcpy(x, &v, sizeof v);
+  for (int half = lanes<float> / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) x[i] += x[i + half];
+  return x[0];
+#endif
+}
+KELVIN_INLINE double sum(Doubles v) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_add_pd((__m512d)v);
+#else
+  double x[lanes<double>];
+  std::memcpy(x, &v, sizeof v);
+  for (int half = lanes<double> / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) x[i] += x[i + half];
+  return x[0];
+#endif
+}
+
+KELVIN_INLINE Floats root(Floats x) {
+#if defined(__AVX512F__)
+  return (Floats)_mm512_sqrt_ps((__m512)x);
+#elif defined(__AVX2__)
+  return (Floats)_mm256_sqrt_ps((__m256)x);
+#elif KELVIN_X86
+  return (Floats)_mm_sqrt_ps((__m128)x);
+#else
+  for (int i = 0; i < lanes<float>; ++i) x[i] = __builtin_sqrtf(x[i]);
+  return x;
+#endif
+}
+KELVIN_INLINE Doubles root(Doubles x) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX2__)
+  return (Doubles)_mm256_sqrt_pd((__m256d)x);
+#elif KELVIN_X86
+  return (Doubles)_mm_sqrt_pd((__m128d)x);
+#else
+  for (int i = 0; i < lanes<double>; ++i) x[i] = __builtin_sqrt(x[i]);
+  return x;
+#endif
+}
+
+// log x for positive normal x: x = 2^e m with m between sqrt(1/2) and sqrt(2), and a polynomial in m - 1 (float), or
+// the series of 2 atanh(s), s = (m - 1)/(m + 1) (double). Right to about one unit in the last place.
+KELVIN_INLINE Floats logarithm(Floats x) {
+  const Integers bits = (Integers)x, e = (bits - 0x3f3504f3) >> 23;
+  const Floats f = (Floats)(bits - (e << 23)) - 1.0f, n = __builtin_convertvector(e, Floats), z = f * f;
+  Floats y = f * 7.0376836292e-2f - 1.1514610310e-1f;
+  y = y * f + 1.1676998740e-1f;
+  y = y * f - 1.2420140846e-1f;
+  y = y * f + 1.4249322787e-1f;
+  y = y * f - 1.6668057665e-1f;
+  y = y * f + 2.0000714765e-1f;
+  y = y * f - 2.4999993993e-1f;
+  y = y * f + 3.3333331174e-1f;
+  return f + (y * f * z + n * -2.12194440e-4f - 0.5f * z) + n * 0.693359375f;
+}
+KELVIN_INLINE Doubles logarithm(Doubles x) {
+  const LongIntegers bits = (LongIntegers)x, e = (bits - 0x3fe6a09e667f3bcd) >> 52;
+  const Doubles f = (Doubles)(bits - (e << 52)) - 1.0, n = __builtin_convertvector(e, Doubles);
+  const Doubles s = f / (2.0 + f), z = s * s;
+  Doubles y = z * (2.0 / 21) + 2.0 / 19;
+  y = y * z + 2.0 / 17;
+  y = y * z + 2.0 / 15;
+  y = y * z + 2.0 / 13;
+  y = y * z + 2.0 / 11;
+  y = y * z + 2.0 / 9;
+  y = y * z + 2.0 / 7;
+  y = y * z + 2.0 / 5;
+  y = y * z + 2.0 / 3;
+  // 2s = f - s f, so that the large term is exact
+  return f - s * (f - z * y) + n * 0x1.62e42fefa39efp-1;
+}
+
+// e^x for |x| < 87: x = n log 2 + r, a polynomial in r.
+KELVIN_INLINE Floats exponential(Floats x) {
+  const Floats shifted = x * 1.44269504f + 12582912.0f,
+               n = shifted - 12582912.0f;  // the nearest whole number, in the low bits
+  const Floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  Floats y = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  y = y * r + 8.3334519073e-3f;
+  y = y * r + 4.1665795894e-2f;
+  y = y * r + 1.6666665459e-1f;
+  y = y * r + 5.0000001201e-1f;
+  y = y * r * r + r + 1.0f;
+  return (Floats)((Integers)y + ((Integers)shifted << 23));
+}
+
+// sin and cos of x, |x| <= pi/4.
+KELVIN_INLINE void sine_cosine(Floats x, Floats& sine, Floats& cosine) {
+  const Floats z = x * x;
+  sine = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
+  cosine = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1.0f;
+}
+KELVIN_INLINE void sine_cosine(Doubles x, Doubles& sine, Doubles& cosine) {
+  const Doubles z = x * x;
+  Doubles s = z * (1.0 / 355687428096000) - 1.0 / 1307674368000;
+  s = s * z + 1.0 / 6227020800;
+  s = s * z - 1.0 / 39916800;
+  s = s * z + 1.0 / 362880;
+  s = s * z - 1.0 / 5040;
+  s = s * z + 1.0 / 120;
+  s = s * z - 1.0 / 6;
+  sine = s * z * x + x;
+  Doubles c = z * (1.0 / 20922789888000) - 1.0 / 87178291200;
+  c = c * z + 1.0 / 479001600;
+  c = c * z - 1.0 / 3628800;
+  c = c * z + 1.0 / 40320;
+  c = c * z - 1.0 / 720;
+  c = c * z + 1.0 / 24;
+  cosine = c * z * z - 0.5 * z + 1.0;
+}
+
+}  // namespace kelvin::KELVIN_ISA

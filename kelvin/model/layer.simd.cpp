@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors lie along the wide side; the narrow side (a template argument, so that its loop unrolls into registers) and
+// the rows run inside.
+#include "kelvin/model/layer.h"
+
+#include "kelvin/core/lanes.h"
+
+namespace kelvin::KELVIN_ISA {
+namespace {
+
+template <class Real>
+KELVIN_INLINE Lanes<Real> positive(Lanes<Real> v) {
+  return v > 0 ? v : Lanes<Real>{};
+}
+
+// Calls loops.template operator()<n>() for the narrow side n.
+template <class Loops>
+KELVIN_INLINE void with_width(std::size_t n, Loops&& loops) {
+  switch (n) {
+    case 1:
+      return loops.template operator()<1>();
+    case 2:
+      return loops.template operator()<2>();
+    case 3:
+      return loops.template operator()<3>();
+    case 4:
+      return loops.template operator()<4>();
+    case 5:
+      return loops.template operator()<5>();
+    case 6:
+      return loops.template operator()<6>();
+    case 7:
+      return loops.template operator()<7>();
+    default:
+      return loops.template operator()<8>();
+  }
+}
+
+// Numbers of the vector at `first` that lie within `count`.
+template <class Real>
+KELVIN_INLINE std::size_t within(std::size_t first, std::size_t count) {
+  return count - first < std::size_t(lanes<Real>) ? count - first : std::size_t(lanes<Real>);
+}
+
+template <class Real>
+KELVIN_INLINE void few_in_forward_(const LayerRows<Real>& l, const Real* weight, const Real* bias, bool relu) {
+  const std::size_t wide = padded(l.out);
+  with_width(l.in, [&]<int in>() {
+    for (std::size_t u = 0; u < l.out; ++u) {
+      for (int i = 0; i < in; ++i) l.packed[std::size_t(i) * wide + u] = weight[u * in + std::size_t(i)];
+      l.packed[in * wide + u] = bias[u];
+    }
+    for (std::size_t u = l.out; u < wide; ++u)
+      for (int i = 0; i <= in; ++i) l.packed[std::size_t(i) * wide + u] = 0;
+    for (std::size_t u = 0; u < wide; u += lanes<Real>) {
+      Lanes<Real> w[in];
+      for (int i = 0; i < in; ++i) w[i] = load(l.packed + std::size_t(i) * wide + u);
+      const Lanes<Real> b = load(l.packed + in * wide + u);
+      for (std::size_t s = 0; s < l.rows; ++s) {
+        Lanes<Real> y = b;
+        for (int i = 0; i < in; ++i) y += w[i] * l.x[s * l.x_stride + std::size_t(i)];
+        store<Real>(l.y + s * l.y_stride + u, relu ? positive<Real>(y) : y);
+      }
+    }
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void few_in_slopes_(const LayerRows<Real>& l, Real share, Real keep, Real* weight_slope,
+                                  Real* bias_slope) {
+  with_width(l.in, [&]<int in>() {
+    for (std::size_t u = 0; u < l.out; u += lanes<Real>) {
+      Lanes<Real> w[in] = {}, b = {};
+      for (std::size_t s = 0; s < l.rows; ++s) {
+        const Lanes<Real> y = load(l.y + s * l.y_stride + u);
+        b += y;
+        for (int i = 0; i < in; ++i) w[i] += y * l.x[s * l.x_stride + std::size_t(i)];
+      }
+      Real sums[in + 1][lanes<Real>];
+      for (int i = 0; i < in; ++i) store<Real>(sums[i], share * w[i]);
+      store<Real>(sums[in], share * b);
+      const std::size_t count = within<Real>(u, l.out);
+      for (std::size_t j = 0; j < count; ++j) {
+        for (int i = 0; i < in; ++i) {
+          Real& slope = weight_slope[(u + j) * in + std::size_t(i)];
+          slope = (keep == 0 ? 0 : slope) + sums[i][j];
+        }
+        bias_slope[u + j] = (keep == 0 ? 0 : bias_slope[u + j]) + sums[in][j];
+      }
+    }
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void few_in_below_(const LayerRows<Real>& l, Real* x_slope) {
+  const std::size_t wide = padded(l.out);
+  with_width(l.in, [&]<int in>() {
+    for (std::size_t s = 0; s < l.rows; ++s) {
+      Lanes<Real> x[in] = {};
+      std::size_t u = 0;
+      for (; u + lanes<Real> <= l.out; u += lanes<Real>) {
+        const Lanes<Real> y = load(l.y + s * l.y_stride + u);
+        for (int i = 0; i < in; ++i) x[i] += y * load(l.packed + std::size_t(i) * wide + u);
+      }
+      Real rest[in] = {};
+      for (; u < l.out; ++u)
+        for (int i = 0; i < in; ++i) rest[i] += l.y[s * l.y_stride + u] * l.packed[std::size_t(i) * wide + u];
+      for (int i = 0; i < in; ++i) x_slope[s * l.x_stride + std::size_t(i)] = sum(x[i]) + rest[i];
+    }
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void few_out_forward_(const LayerRows<Real>& l, const Real* weight, const Real* bias) {
+  const std::size_t wide = padded(l.in);
+  with_width(l.out, [&]<int out>() {
+    for (std::size_t o = 0; o < out; ++o) {
+      std::memcpy(l.packed + o * wide, weight + o * l.in, l.in * sizeof(Real));
+      std::memset(l.packed + o * wide + l.in, 0, (wide - l.in) * sizeof(Real));
+    }
+    std::size_t s = 0;
+    const auto rows = [&]<int at_once>() {
+      for (; s + at_once <= l.rows; s += at_once) {
+        Lanes<Real> y[at_once][out] = {};
+        for (std::size_t u = 0; u < l.in; u += lanes<Real>) {
+          Lanes<Real> w[out];
+          for (int o = 0; o < out; ++o) w[o] = load(l.packed + std::size_t(o) * wide + u);
+          for (int k = 0; k < at_once; ++k) {
+            const Lanes<Real> x = load(l.x + (s + std::size_t(k)) * l.x_stride + u);
+            for (int o = 0; o < out; ++o) y[k][o] += w[o] * x;
+          }
+        }
+        for (int k = 0; k < at_once; ++k)
+          for (int o = 0; o < out; ++o)
+            l.y[(s + std::size_t(k)) * l.y_stride + std::size_t(o)] = bias[o] + sum(y[k][o]);
+      }
+    };
+    if constexpr (out <= 2) rows.template operator()<4>();
+    rows.template operator()<1>();
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void few_out_slopes_(const LayerRows<Real>& l, Real share, Real keep, Real* weight_slope,
+                                   Real* bias_slope) {
+  with_width(l.out, [&]<int out>() {
+    for (std::size_t u = 0; u < l.in; u += lanes<Real>) {
+      Lanes<Real> w[out] = {};
+      for (std::size_t s = 0; s < l.rows; ++s) {
+        const Lanes<Real> x = load(l.x + s * l.x_stride + u);
+        for (int o = 0; o < out; ++o) w[o] += x * l.y[s * l.y_stride + std::size_t(o)];
+      }
+      const std::size_t count = within<Real>(u, l.in);
+      for (int o = 0; o < out; ++o) {
+        Real sums[lanes<Real>];
+        store<Real>(sums, share * w[o]);
+        for (std::size_t j = 0; j < count; ++j) {
+          Real& slope = weight_slope[std::size_t(o) * l.in + u + j];
+          slope = (keep == 0 ? 0 : slope) + sums[j];
+        }
+      }
+    }
+    for (int o = 0; o < out; ++o) {
+      Real total = 0;
+      for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * l.y_stride + std::size_t(o)];
+      bias_slope[o] = (keep == 0 ? 0 : bias_slope[o]) + share * total;
+    }
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void few_out_below_(const LayerRows<Real>& l, Real* x_slope, bool relu) {
+  const std::size_t wide = padded(l.in);
+  with_width(l.out, [&]<int out>() {
+    for (std::size_t u = 0; u < wide; u += lanes<Real>) {
+      Lanes<Real> w[out];
+      for (int o = 0; o < out; ++o) w[o] = load(l.packed + std::size_t(o) * wide + u);
+      for (std::size_t s = 0; s < l.rows; ++s) {
+        Lanes<Real> x = {};
+        for (int o = 0; o < out; ++o) x += w[o] * l.y[s * l.y_stride + std::size_t(o)];
+        if (relu) x = load(l.x + s * l.x_stride + u) > 0 ? x : Lanes<Real>{};
+        store<Real>(x_slope + s * l.x_stride + u, x);
+      }
+    }
+  });
+}
+
+template <class Loops>
+KELVIN_INLINE void with_very_narrow(std::size_t n, Loops&& loops) {
+  switch (n) {
+    case 1:
+      return loops.template operator()<1>();
+    case 2:
+      return loops.template operator()<2>();
+    case 3:
+      return loops.template operator()<3>();
+    default:
+      return loops.template operator()<4>();
+  }
+}
+
+// The values of a vector of units lie together, row after row.
+template <class Real>
+KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {
+  const std::size_t wide = padded(l.hidden);
+  with_very_narrow(l.in, [&]<int in>() {
+    with_very_narrow(l.out, [&]<int out>() {
+      for (std::size_t u = 0; u < l.hidden; ++u) {
+        for (int i = 0; i < in; ++i) l.packed[std::size_t(i) * wide + u] = w.in[u * in + std::size_t(i)];
+        l.packed[in * wide + u] = w.in_bias[u];
+      }
+      for (int o = 0; o < out; ++o)
+        std::memcpy(l.packed + std::size_t(in + 1 + o) * wide, w.out + std::size_t(o) * l.hidden,
+                    l.hidden * sizeof(Real));
+      for (std::size_t u = l.hidden; u < wide; ++u)
+        for (int k = 0; k < in + 1 + out; ++k) l.packed[std::size_t(k) * wide + u] = 0;
+
+      std::size_t s = 0;
+      const auto rows = [&]<int at_once>() {
+        for (; s + at_once <= l.rows; s += at_once) {
+          Lanes<Real> x[at_once][in], y[at_once][out] = {};
+          for (int k = 0; k < at_once; ++k)
+            for (int i = 0; i < in; ++i) x[k][i] = all(l.x[(s + std::size_t(k)) * in + std::size_t(i)]);
+          for (std::size_t u = 0; u < wide; u += lanes<Real>) {
+            const Lanes<Real> b = load(l.packed + in * wide + u);
+            Lanes<Real> a[in], c[out];
+            for (int i = 0; i < in; ++i) a[i] = load(l.packed + std::size_t(i) * wide + u);
+            for (int o = 0; o < out; ++o) c[o] = load(l.packed + std::size_t(in + 1 + o) * wide + u);
+            for (int k = 0; k < at_once; ++k) {
+              Lanes<Real> h = b;
+              for (int i = 0; i < in; ++i) h += a[i] * x[k][i];
+              h = positive<Real>(h);
+              store<Real>(l.values + u * l.rows + (s + std::size_t(k)) * lanes<Real>, h);
+              for (int o = 0; o < out; ++o) y[k][o] += c[o] * h;
+            }
+          }
+          for (int k = 0; k < at_once; ++k)
+            for (int o = 0; o < out; ++o)
+              l.y[(s + std::size_t(k)) * out + std::size_t(o)] = w.out_bias[o] + sum(y[k][o]);
+        }
+      };
+      if constexpr (in * out <= 4) rows.template operator()<4>();
+      rows.template operator()<1>();
+    });
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& slope) {
+  const std::size_t wide = padded(l.hidden);
+  const auto add = [keep](Real& to, Real what) { to = (keep == 0 ? 0 : to) + what; };
+  with_very_narrow(l.in, [&]<int in>() {
+    with_very_narrow(l.out, [&]<int out>() {
+      // Several vectors of units at a time, whose sums do not wait for each other.
+      std::size_t u = 0;
+      const auto units = [&]<int vectors>() {
+        for (; u + (vectors - 1) * lanes<Real> < l.hidden; u += vectors * lanes<Real>) {
+          Lanes<Real> c[vectors][out], a_slope[vectors][in] = {}, b_slope[vectors] = {}, c_slope[vectors][out] = {};
+          for (int v = 0; v < vectors; ++v)
+            for (int o = 0; o < out; ++o)
+              c[v][o] = load(l.packed + std::size_t(in + 1 + o) * wide + u + std::size_t(v) * lanes<Real>);
+          for (std::size_t s = 0; s < l.rows; ++s)
+            for (int v = 0; v < vectors; ++v) {
+              const Lanes<Real> h = load(l.values + (u + std::size_t(v) * lanes<Real>)*l.rows + s * lanes<Real>);
+              Lanes<Real> d = {};
+              for (int o = 0; o < out; ++o) {
+                const Real y = l.y[s * out + std::size_t(o)];
+                c_slope[v][o] += h * y;
+                d += c[v][o] * y;
+              }
+              d = h > 0 ? d : Lanes<Real>{};
+              b_slope[v] += d;
+              for (int i = 0; i < in; ++i) a_slope[v][i] += d * l.x[s * in + std::size_t(i)];
+            }
+          for (int v = 0; v < vectors; ++v) {
+            const std::size_t first = u + std::size_t(v) * lanes<Real>, count = within<Real>(first, l.hidden);
+            Real sums[in + 1 + out][lanes<Real>];
+            for (int i = 0; i < in; ++i) store<Real>(sums[i], share * a_slope[v][i]);
+            store<Real>(sums[in], share * b_slope[v]);
+            for (int o = 0; o < out; ++o) store<Real>(sums[in + 1 + o], share * c_slope[v][o]);
+            for (std::size_t j = 0; j < count; ++j) {
+              for (int i = 0; i < in; ++i) add(slope.in[(first + j) * in + std::size_t(i)], sums[i][j]);
+              add(slope.in_bias[first + j], sums[in][j]);
+              for (int o = 0; o < out; ++o) add(slope.out[std::size_t(o) * l.hidden + first + j], sums[in + 1 + o][j]);
+            }
+          }
+        }
+      };
+      if constexpr (in + out <= 4) units.template operator()<2>();
+      units.template operator()<1>();
+      for (int o = 0; o < out; ++o) {
+        Real total = 0;
+        for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+        add(slope.out_bias[o], share * total);
+      }
+    });
+  });
+}
+
+template <class Real>
+KELVIN_INLINE void column_sums_(const LayerRows<Real>& l, Real share, Real keep, Real* bias_slope) {
+  for (std::size_t u = 0; u < l.out; u += lanes<Real>) {
+    const std::size_t count = within<Real>(u, l.out);
+    Lanes<Real> total = {};
+    if (count == std::size_t(lanes<Real>)) {
+      for (std::size_t s = 0; s < l.rows; ++s) total += load(l.y + s * l.y_stride + u);
+    } else {
+      for (std::size_t s = 0; s < l.rows; ++s)
+        for (std::size_t j = 0; j < count; ++j) total[j] += l.y[s * l.y_stride + u + j];
+    }
+    for (std::size_t j = 0; j < count; ++j) bias_slope[u + j] = (keep == 0 ? 0 : bias_slope[u + j]) + share * total[j];
+  }
+}
+
+}  // namespace
+
+#define KELVIN_LAYER_DEFINITIONS(Real)                                                                          \
+  void few_in_forward(const LayerRows<Real>& l, const Real* w, const Real* b, bool relu) {                      \
+    relu ? few_in_forward_(l, w, b, true) : few_in_forward_(l, w, b, false);                                    \
+  }                                                                                                             \
+  void few_in_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                       \
+    few_in_slopes_(l, share, keep, w, b);                                                                       \
+  }                                                                                                             \
+  void few_in_below(const LayerRows<Real>& l, Real* x) { few_in_below_(l, x); }                                 \
+  void few_out_forward(const LayerRows<Real>& l, const Real* w, const Real* b) { few_out_forward_(l, w, b); }   \
+  void few_out_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                      \
+    few_out_slopes_(l, share, keep, w, b);                                                                      \
+  }                                                                                                             \
+  void few_out_below(const LayerRows<Real>& l, Real* x, bool relu) {                                            \
+    relu ? few_out_below_(l, x, true) : few_out_below_(l, x, false);                                            \
+  }                                                                                                             \
+  void hidden_forward(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) { hidden_forward_(l, w); } \
+  void hidden_slopes(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& w) {          \
+    hidden_slopes_(l, share, keep, w);                                                                          \
+  }                                                                                                             \
+  void column_sums(const LayerRows<Real>& l, Real share, Real keep, Real* b) { column_sums_(l, share, keep, b); }
+
+KELVIN_LAYER_DEFINITIONS(float)
+KELVIN_LAYER_DEFINITIONS(double)
+
+}  // namespace kelvin::KELVIN_ISA

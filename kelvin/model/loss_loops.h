@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops behind loss.cpp that gain from vectors, one version for each instruction set.
+#pragma once
+#include <cstddef>
+
+#include "kelvin/core/isa.h"
+
+namespace kelvin {
+
+// The sum over rows of log(1 + e^f) - y f; writes the slopes.
+KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const float* outputs, const float* targets,
+                                                float* slopes))
+
+// The sum over rows of log sum exp(f) - f of the right class, y being 1 for it and else 0; writes the slopes. Up to 64
+// classes.
+inline constexpr std::size_t most_classes = 64;
+KELVIN_FOR_EACH_ISA(double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* outputs,
+                                                 const float* targets, float* slopes))
+
+}  // namespace kelvin

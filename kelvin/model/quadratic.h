@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The energy of independent harmonic coordinates, one version for each instruction set.
+#pragma once
+#include <cstddef>
+
+#include "kelvin/core/isa.h"
+
+namespace kelvin {
+
+// U = sum of k (q - m)^2 / 2; writes its slopes. A step of 0 uses the one stiffness (the one mean) for all.
+template <class Real>
+struct Wells {
+  const Real *stiffness, *mean;
+  std::size_t stiffness_step, mean_step;
+};
+
+KELVIN_FOR_EACH_ISA(double quadratic(std::size_t n, const Wells<float>&, const float* q, float* g))
+KELVIN_FOR_EACH_ISA(double quadratic(std::size_t n, const Wells<double>&, const double* q, double* g))
+
+}  // namespace kelvin

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/model/quadratic.h"
+
+#include "kelvin/core/lanes.h"
+
+namespace kelvin::KELVIN_ISA {
+namespace {
+
+// Sums of a thousand numbers at a time in Real, of those in double.
+template <class Real>
+KELVIN_INLINE double energy(std::size_t n, const Wells<Real>& w, const Real* q, Real* g) {
+  constexpr std::size_t stretch = 1024;
+  double total = 0;
+  for (std::size_t first = 0; first < n; first += stretch) {
+    const std::size_t last = n - first < stretch ? n : first + stretch;
+    Lanes<Real> sums = {};
+    std::size_t i = first;
+    for (; i + lanes<Real> <= last; i += lanes<Real>) {
+      const Lanes<Real> k = w.stiffness_step ? load(w.stiffness + i) : all(*w.stiffness);
+      const Lanes<Real> d = load(q + i) - (w.mean_step ? load(w.mean + i) : all(*w.mean)), slope = k * d;
+      store<Real>(g + i, slope);
+      sums += slope * d;
+    }
+    Real rest = 0;
+    for (; i < last; ++i) {
+      const Real d = q[i] - w.mean[i * w.mean_step];
+      g[i] = w.stiffness[i * w.stiffness_step] * d;
+      rest += g[i] * d;
+    }
+    total += double(sum(sums) + rest);
+  }
+  return total / 2;
+}
+
+}  // namespace
+
+double quadratic(std::size_t n, const Wells<float>& w, const float* q, float* g) { return energy(n, w, q, g); }
+double quadratic(std::size_t n, const Wells<double>& w, const double* q, double* g) { return energy(n, w, q, g); }
+
+}  // namespace kelvin::KELVIN_ISA

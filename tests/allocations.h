@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts calls of operator new, for tests of what must not allocate. Include it in one source of a program.
+#pragma once
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<std::size_t> allocations = 0;
+}
+// Not inlined, lest the compiler pair our free with its own new.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

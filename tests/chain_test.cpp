@@ -230,6 +230,15 @@ TEST(Chain, OnlyPartsThatReadTheGradientAskForIt) {
   EXPECT_TRUE(std::ranges::equal(chain.q(), plain.q()));
 }
 
+TEST(Chain, MomentaThatDecayEndAtZeroAndNotJustAboveIt) {
+  Walker<float> w(gaussian({1}), moving("OA", 1, 1, 0));
+  w.chain.place(std::vector<float>{0}, std::vector<float>{1});
+  for (int n = 0; n < 87; ++n) w.chain.step();
+  EXPECT_GT(w.chain.p()[0], 0) << "e^-87 has full precision";
+  w.chain.step();
+  EXPECT_EQ(w.chain.p()[0], 0) << "e^-88 has not";
+}
+
 TEST(Chain, AStepAllocatesNothing) {
   for (const char* scheme : {"BAOAB", "UBU", "OBA", "S", "R{(BAB)3}"}) {
     Walker<float> w(gaussian({1, 4}), moving(scheme, 0.3));

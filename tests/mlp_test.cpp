@@ -496,6 +496,23 @@ TEST(Mlp, EveryShapeOfLayerHasThePlainGradient) {
     }
 }
 
+TEST(Mlp, AWeightThatIsNanShowsInU) {
+  for (const char* activation : {"relu", "leaky_relu", "relu6", "tanh"})
+    for (const std::vector<long>& sizes : {std::vector<long>{3, 20, 1}, {3, 12, 12, 1}, {3, 30, 30, 10}}) {
+      ModelSettings settings;
+      settings.layers = sizes, settings.activation = {activation};
+      const auto network = make_mlp<float>(settings, regression(7, std::size_t(sizes.back())), {});
+      std::size_t n = 0;
+      for (const Block& b : network->blocks()) n += b.size();
+      for (const Block& b : network->blocks()) {
+        auto q = some_point<float>(n, 0.3);
+        std::vector<float> g(n);
+        q[b.offset] = NAN;
+        EXPECT_TRUE(std::isnan((*network)(q, {}, g))) << activation << " " << b.name;
+      }
+    }
+}
+
 TEST(Mlp, WhatIsNotWantedIsNotNeededForTheRest) {
   for (const std::vector<long>& sizes : {std::vector<long>{2, 20, 1}, {3, 12, 12, 2}, {12, 30, 30, 10}}) {
     Dataset data = regression(7, std::size_t(sizes.back()));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/isa.h"
 #include "kelvin/core/parallel.h"
 
 namespace kelvin {
@@ -165,6 +166,7 @@ void Chain<Real>::start(std::span<const Real> q) {
 
 template <class Real>
 void Chain<Real>::step() {
+  const FlushToZero tiny_numbers;
   schedule();
   for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
     if (meeting > 0) meet(meeting);
@@ -175,6 +177,7 @@ void Chain<Real>::step() {
 
 template <class Real>
 void Chain<Real>::step_and_read() {
+  const FlushToZero tiny_numbers;
   reading_now_ = true;
   reading_.diverging = false;
   step();
@@ -226,6 +229,7 @@ void Chain<Real>::flush() {
     const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
     const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
     parallel(threads, threads, [&](std::size_t t) {
+      const FlushToZero tiny_numbers;
       const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
       for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
            first += block_length)

@@ -3,6 +3,9 @@
 
 #include <cstdlib>
 #include <string_view>
+#if KELVIN_X86
+#include <immintrin.h>
+#endif
 
 namespace kelvin {
 
@@ -31,8 +34,14 @@ Isa best_isa() {
   static const Isa isa = chosen();
   return isa;
 }
+
+// Bits 15 and 6 of the control register: flush results, and read operands, as zero.
+FlushToZero::FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+FlushToZero::~FlushToZero() { _mm_setcsr(before_); }
 #else
 Isa best_isa() { return Isa::portable; }
+FlushToZero::FlushToZero() : before_(0) {}
+FlushToZero::~FlushToZero() = default;
 #endif
 
 }  // namespace kelvin

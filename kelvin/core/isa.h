@@ -11,6 +11,19 @@ enum class Isa { portable, avx2, avx512 };
 
 Isa best_isa();  // of this machine, or less if KELVIN_ISA in the environment says "avx2" or "portable"
 
+// While it lives, numbers too small for full precision (below 1e-38 in float) are zero on this thread. Momenta that
+// decay, as those of dead units do at temperature 0, would else end there, where arithmetic takes a hundred times as
+// long.
+class FlushToZero {
+ public:
+  FlushToZero();
+  ~FlushToZero();
+  FlushToZero(const FlushToZero&) = delete;
+
+ private:
+  unsigned before_;
+};
+
 // KELVIN_FOR_EACH_ISA declares a function in every namespace; KELVIN_RETURN_BEST calls the one for this machine.
 #if KELVIN_X86
 #define KELVIN_FOR_EACH_ISA(declaration) \

@@ -118,6 +118,61 @@ KELVIN_INLINE Doubles root(Doubles x) {
 #endif
 }
 
+// max(x, 0), and nan for nan.
+KELVIN_INLINE Floats positive(Floats x) {
+#if defined(__AVX512F__)
+  return (Floats)_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
+#elif defined(__AVX2__)
+  return (Floats)_mm256_max_ps(_mm256_setzero_ps(), (__m256)x);
+#else
+  return x < 0 ? Floats{} : x;
+#endif
+}
+KELVIN_INLINE Doubles positive(Doubles x) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_max_pd(_mm512_setzero_pd(), (__m512d)x);
+#elif defined(__AVX2__)
+  return (Doubles)_mm256_max_pd(_mm256_setzero_pd(), (__m256d)x);
+#else
+  return x < 0 ? Doubles{} : x;
+#endif
+}
+
+// (a0 b0 a1 b1 ...) in two vectors, and back.
+#define KELVIN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+template <class Vector>
+KELVIN_INLINE void interleave(Vector a, Vector b, Vector& low, Vector& high) {
+  if constexpr (sizeof(Vector) / sizeof(a[0]) == 16) {
+    low = KELVIN_SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = KELVIN_SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  } else if constexpr (sizeof(Vector) / sizeof(a[0]) == 8) {
+    low = KELVIN_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    high = KELVIN_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else if constexpr (sizeof(Vector) / sizeof(a[0]) == 4) {
+    low = KELVIN_SHUFFLE(a, b, 0, 4, 1, 5);
+    high = KELVIN_SHUFFLE(a, b, 2, 6, 3, 7);
+  } else {
+    low = KELVIN_SHUFFLE(a, b, 0, 2);
+    high = KELVIN_SHUFFLE(a, b, 1, 3);
+  }
+}
+template <class Vector>
+KELVIN_INLINE void separate(Vector low, Vector high, Vector& a, Vector& b) {
+  if constexpr (sizeof(Vector) / sizeof(a[0]) == 16) {
+    a = KELVIN_SHUFFLE(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    b = KELVIN_SHUFFLE(low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  } else if constexpr (sizeof(Vector) / sizeof(a[0]) == 8) {
+    a = KELVIN_SHUFFLE(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    b = KELVIN_SHUFFLE(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+  } else if constexpr (sizeof(Vector) / sizeof(a[0]) == 4) {
+    a = KELVIN_SHUFFLE(low, high, 0, 2, 4, 6);
+    b = KELVIN_SHUFFLE(low, high, 1, 3, 5, 7);
+  } else {
+    a = KELVIN_SHUFFLE(low, high, 0, 2);
+    b = KELVIN_SHUFFLE(low, high, 1, 3);
+  }
+}
+
 // log x for positive normal x: x = 2^e m with m between sqrt(1/2) and sqrt(2), and a polynomial in m - 1 (float), or
 // the series of 2 atanh(s), s = (m - 1)/(m + 1) (double). Right to about one unit in the last place.
 KELVIN_INLINE Floats logarithm(Floats x) {

@@ -29,7 +29,8 @@ inline std::uint32_t below(std::uint32_t n, std::uint64_t bits) {
   return std::uint32_t((__extension__(unsigned __int128) bits * n) >> 64);
 }
 
-// Normals first ... first + out.size() - 1 of a stream: the same bytes on every machine.
+// Normals first ... first + out.size() - 1 of a stream: the same bytes on every machine with a fused multiply-add, and
+// within rounding of them on others.
 void normals(const Stream&, std::size_t first, std::span<float> out);
 void normals(const Stream&, std::size_t first, std::span<double> out);
 

@@ -15,9 +15,21 @@ struct Four {
   Words w[4];
 };
 
+// The keys of the ten rounds, computed once for many counters.
+struct Keys {
+  std::uint64_t k[10][2];
+  explicit Keys(const Stream& s) {
+    std::uint32_t k0 = std::uint32_t(s.key), k1 = std::uint32_t(s.key >> 32);
+    for (auto& round : k) {
+      round[0] = k0, round[1] = k1;
+      k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+    }
+  }
+};
+
 // Words live in the low halves of 64-bit lanes, where products need no shuffle; what gathers in the high halves is
 // never read. Even counters in one vector, odd ones in another, so that they interleave at the end.
-KELVIN_INLINE Four philox(const Stream& s, std::uint32_t first) {
+KELVIN_INLINE Four philox(const Stream& s, const Keys& keys, std::uint32_t first) {
   static constexpr std::uint64_t even[8] = {0, 2, 4, 6, 8, 10, 12, 14};
   LongWords x[2][4];
   for (std::uint32_t odd = 0; odd < 2; ++odd) {
@@ -27,11 +39,10 @@ KELVIN_INLINE Four philox(const Stream& s, std::uint32_t first) {
     x[odd][2] = std::uint64_t(std::uint32_t(s.step >> 32) << 16 | s.place) - LongWords{};
     x[odd][3] = std::uint64_t(s.walker) - LongWords{};
   }
-  std::uint32_t k0 = std::uint32_t(s.key), k1 = std::uint32_t(s.key >> 32);
-  for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
+  for (const auto& k : keys.k)
     for (auto& w : x) {
       const LongWords a = multiply(w[0], 0xD2511F53u), b = multiply(w[2], 0xCD9E8D57u);
-      const LongWords w0 = (b >> 32) ^ w[1] ^ k0, w2 = (a >> 32) ^ w[3] ^ k1;
+      const LongWords w0 = (b >> 32) ^ w[1] ^ k[0], w2 = (a >> 32) ^ w[3] ^ k[1];
       w[0] = w0, w[1] = b, w[2] = w2, w[3] = a;
     }
   Four out;
@@ -68,19 +79,19 @@ KELVIN_INLINE void pair(LongWords u, LongWords v, double* x, double* y) {
   place(v >> 62, root(-2.0 * logarithm(uniform)), cosine, sine, x, y);
 }
 
-void group(const Stream& s, std::uint32_t first, float* z) {
+void group(const Stream& s, const Keys& keys, std::uint32_t first, float* z) {
   for (int i = 0; i < counters; i += lanes<float>) {
-    const Four x = philox(s, first + std::uint32_t(i));
+    const Four x = philox(s, keys, first + std::uint32_t(i));
     pair(x.w[0], x.w[1], z + i, z + counters + i);
     pair(x.w[2], x.w[3], z + 2 * counters + i, z + 3 * counters + i);
   }
 }
 
 // Words 0 and 1 of two neighbouring counters make two 64-bit numbers, and so words 2 and 3.
-void group(const Stream& s, std::uint32_t first, double* z) {
+void group(const Stream& s, const Keys& keys, std::uint32_t first, double* z) {
   std::uint32_t w[4][counters];
   for (int i = 0; i < counters; i += lanes<float>) {
-    const Four x = philox(s, first + std::uint32_t(i));
+    const Four x = philox(s, keys, first + std::uint32_t(i));
     for (int k = 0; k < 4; ++k) std::memcpy(&w[k][i], &x.w[k], sizeof x.w[k]);
   }
   for (int i = 0; i < counters; i += lanes<float>) {
@@ -95,16 +106,17 @@ void group(const Stream& s, std::uint32_t first, double* z) {
 template <class Real>
 KELVIN_INLINE void fill(const Stream& s, std::size_t first, Real* out, std::size_t count) {
   constexpr std::size_t size = 4 * counters * sizeof(float) / sizeof(Real);
+  const Keys keys(s);
   std::size_t done = 0;
   while (done < count) {
     const std::size_t at = (first + done) / size, skip = (first + done) % size;
     if (skip == 0 && count - done >= size) {
-      group(s, std::uint32_t(at * counters), out + done);
+      group(s, keys, std::uint32_t(at * counters), out + done);
       done += size;
       continue;
     }
     Real z[size];
-    group(s, std::uint32_t(at * counters), z);
+    group(s, keys, std::uint32_t(at * counters), z);
     const std::size_t take = size - skip < count - done ? size - skip : count - done;
     std::memcpy(out + done, z + skip, take * sizeof(Real));
     done += take;
@@ -118,8 +130,9 @@ void normals(const Stream& s, std::size_t first, double* out, std::size_t count)
 
 // The words of counters first, first + 1, ..., one counter after another.
 void random_words(const Stream& s, std::uint32_t first, std::uint32_t* out, std::size_t blocks) {
+  const Keys keys(s);
   for (std::size_t b = 0; b < blocks; b += lanes<float>) {
-    const Four x = philox(s, first + std::uint32_t(b));
+    const Four x = philox(s, keys, first + std::uint32_t(b));
     for (std::size_t i = 0; i < lanes<float> && b + i < blocks; ++i)
       for (int k = 0; k < 4; ++k) out[4 * (b + i) + std::size_t(k)] = x.w[k][i];
   }

@@ -13,6 +13,10 @@ namespace kelvin {
 // stopped.
 template <class Work>
 void parallel(std::size_t count, std::size_t threads, Work&& work) {
+  if (threads <= 1 || count <= 1) {
+    for (std::size_t k = 0; k < count; ++k) work(k);
+    return;
+  }
   std::atomic<std::size_t> next = 0;
   std::exception_ptr failure;
   std::mutex failing;

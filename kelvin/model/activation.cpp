@@ -16,7 +16,7 @@ struct Linear {
   static auto slope(auto y) { return decltype(y)(1); }
 };
 struct Relu {
-  static auto value(auto x) { return x > 0 ? x : 0; }
+  static auto value(auto x) { return x < 0 ? 0 : x; }  // nan stays nan, so that a blow-up is noticed
   static auto slope(auto y) { return decltype(y)(y > 0); }
 };
 struct LeakyRelu {

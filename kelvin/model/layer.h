@@ -31,15 +31,14 @@ struct LayerRows {
 // end. Forward: y = weight x + bias, and its positive part if `relu`. Slopes: weight_slope and bias_slope become keep
 // times themselves plus share times the sum over rows of y x and of y. Below: x_slope (rows of x_stride) = weight^T y.
 //
-// A hidden layer of relu units between narrow inputs and narrow outputs is done in one go, its values kept in an order
-// of its own.
+// A hidden layer of relu units between narrow inputs and narrow outputs is done in one go; its values are not
+// stored but computed again on the way back, which takes less time than memory does.
 inline constexpr std::size_t very_narrow = 4;
 template <class Real>
 struct HiddenRows {
   std::size_t rows, in, hidden, out;
   const Real* x;  // rows x in
   Real* y;        // rows x out: outputs, then their slopes
-  Real* values;   // rows x padded(hidden)
   Real* packed;   // (in + 1 + out) x padded(hidden)
 };
 template <class Real>

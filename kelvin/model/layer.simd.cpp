@@ -8,11 +8,6 @@
 namespace kelvin::KELVIN_ISA {
 namespace {
 
-template <class Real>
-KELVIN_INLINE Lanes<Real> positive(Lanes<Real> v) {
-  return v > 0 ? v : Lanes<Real>{};
-}
-
 // Calls loops.template operator()<n>() for the narrow side n.
 template <class Loops>
 KELVIN_INLINE void with_width(std::size_t n, Loops&& loops) {
@@ -59,7 +54,7 @@ KELVIN_INLINE void few_in_forward_(const LayerRows<Real>& l, const Real* weight,
       for (std::size_t s = 0; s < l.rows; ++s) {
         Lanes<Real> y = b;
         for (int i = 0; i < in; ++i) y += w[i] * l.x[s * l.x_stride + std::size_t(i)];
-        store<Real>(l.y + s * l.y_stride + u, relu ? positive<Real>(y) : y);
+        store<Real>(l.y + s * l.y_stride + u, relu ? positive(y) : y);
       }
     }
   });
@@ -199,22 +194,33 @@ KELVIN_INLINE void with_very_narrow(std::size_t n, Loops&& loops) {
   }
 }
 
-// The values of a vector of units lie together, row after row.
+// Packs the weights of a hidden layer: its inputs one after another, its bias, its outputs, each padded(hidden) long.
+template <int in, int out, class Real>
+KELVIN_INLINE void pack_hidden(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {
+  const std::size_t wide = padded(l.hidden);
+  std::size_t u = 0;
+  if constexpr (in == 2)
+    for (; u + lanes<Real> <= l.hidden; u += lanes<Real>) {
+      Lanes<Real> a, b;
+      separate(load(w.in + 2 * u), load(w.in + 2 * u + lanes<Real>), a, b);
+      store<Real>(l.packed + u, a);
+      store<Real>(l.packed + wide + u, b);
+    }
+  for (; u < l.hidden; ++u)
+    for (int i = 0; i < in; ++i) l.packed[std::size_t(i) * wide + u] = w.in[u * in + std::size_t(i)];
+  std::memcpy(l.packed + in * wide, w.in_bias, l.hidden * sizeof(Real));
+  for (int o = 0; o < out; ++o)
+    std::memcpy(l.packed + std::size_t(in + 1 + o) * wide, w.out + std::size_t(o) * l.hidden, l.hidden * sizeof(Real));
+  for (u = l.hidden; u < wide; ++u)
+    for (int k = 0; k < in + 1 + out; ++k) l.packed[std::size_t(k) * wide + u] = 0;
+}
+
 template <class Real>
 KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {
   const std::size_t wide = padded(l.hidden);
   with_very_narrow(l.in, [&]<int in>() {
     with_very_narrow(l.out, [&]<int out>() {
-      for (std::size_t u = 0; u < l.hidden; ++u) {
-        for (int i = 0; i < in; ++i) l.packed[std::size_t(i) * wide + u] = w.in[u * in + std::size_t(i)];
-        l.packed[in * wide + u] = w.in_bias[u];
-      }
-      for (int o = 0; o < out; ++o)
-        std::memcpy(l.packed + std::size_t(in + 1 + o) * wide, w.out + std::size_t(o) * l.hidden,
-                    l.hidden * sizeof(Real));
-      for (std::size_t u = l.hidden; u < wide; ++u)
-        for (int k = 0; k < in + 1 + out; ++k) l.packed[std::size_t(k) * wide + u] = 0;
-
+      pack_hidden<in, out>(l, w);
       std::size_t s = 0;
       const auto rows = [&]<int at_once>() {
         for (; s + at_once <= l.rows; s += at_once) {
@@ -229,8 +235,7 @@ KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeight
             for (int k = 0; k < at_once; ++k) {
               Lanes<Real> h = b;
               for (int i = 0; i < in; ++i) h += a[i] * x[k][i];
-              h = positive<Real>(h);
-              store<Real>(l.values + u * l.rows + (s + std::size_t(k)) * lanes<Real>, h);
+              h = positive(h);
               for (int o = 0; o < out; ++o) y[k][o] += c[o] * h;
             }
           }
@@ -245,44 +250,61 @@ KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeight
   });
 }
 
+// to = (0 or to) + what, for `count` numbers `apart` from each other.
+template <class Real>
+KELVIN_INLINE void add(Real* to, std::size_t apart, std::size_t count, Real keep, Lanes<Real> what) {
+  if (apart == 1 && count == std::size_t(lanes<Real>)) return store<Real>(to, keep == 0 ? what : load(to) + what);
+  Real numbers[lanes<Real>];
+  store<Real>(numbers, what);
+  for (std::size_t j = 0; j < count; ++j) to[j * apart] = (keep == 0 ? 0 : to[j * apart]) + numbers[j];
+}
+
 template <class Real>
 KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& slope) {
   const std::size_t wide = padded(l.hidden);
-  const auto add = [keep](Real& to, Real what) { to = (keep == 0 ? 0 : to) + what; };
   with_very_narrow(l.in, [&]<int in>() {
     with_very_narrow(l.out, [&]<int out>() {
       // Several vectors of units at a time, whose sums do not wait for each other.
       std::size_t u = 0;
       const auto units = [&]<int vectors>() {
         for (; u + (vectors - 1) * lanes<Real> < l.hidden; u += vectors * lanes<Real>) {
-          Lanes<Real> c[vectors][out], a_slope[vectors][in] = {}, b_slope[vectors] = {}, c_slope[vectors][out] = {};
-          for (int v = 0; v < vectors; ++v)
-            for (int o = 0; o < out; ++o)
-              c[v][o] = load(l.packed + std::size_t(in + 1 + o) * wide + u + std::size_t(v) * lanes<Real>);
+          Lanes<Real> a[vectors][in], b[vectors], c[vectors][out];
+          Lanes<Real> a_slope[vectors][in] = {}, b_slope[vectors] = {}, c_slope[vectors][out] = {};
+          for (int v = 0; v < vectors; ++v) {
+            const Real* packed = l.packed + u + std::size_t(v) * lanes<Real>;
+            for (int i = 0; i < in; ++i) a[v][i] = load(packed + std::size_t(i) * wide);
+            b[v] = load(packed + in * wide);
+            for (int o = 0; o < out; ++o) c[v][o] = load(packed + std::size_t(in + 1 + o) * wide);
+          }
           for (std::size_t s = 0; s < l.rows; ++s)
             for (int v = 0; v < vectors; ++v) {
-              const Lanes<Real> h = load(l.values + (u + std::size_t(v) * lanes<Real>)*l.rows + s * lanes<Real>);
-              Lanes<Real> d = {};
+              Lanes<Real> h = b[v], d = {};
+              for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
+              const auto active = h > 0;
+              h = positive(h);
               for (int o = 0; o < out; ++o) {
                 const Real y = l.y[s * out + std::size_t(o)];
                 c_slope[v][o] += h * y;
                 d += c[v][o] * y;
               }
-              d = h > 0 ? d : Lanes<Real>{};
+              d = active ? d : Lanes<Real>{};
               b_slope[v] += d;
               for (int i = 0; i < in; ++i) a_slope[v][i] += d * l.x[s * in + std::size_t(i)];
             }
           for (int v = 0; v < vectors; ++v) {
             const std::size_t first = u + std::size_t(v) * lanes<Real>, count = within<Real>(first, l.hidden);
-            Real sums[in + 1 + out][lanes<Real>];
-            for (int i = 0; i < in; ++i) store<Real>(sums[i], share * a_slope[v][i]);
-            store<Real>(sums[in], share * b_slope[v]);
-            for (int o = 0; o < out; ++o) store<Real>(sums[in + 1 + o], share * c_slope[v][o]);
-            for (std::size_t j = 0; j < count; ++j) {
-              for (int i = 0; i < in; ++i) add(slope.in[(first + j) * in + std::size_t(i)], sums[i][j]);
-              add(slope.in_bias[first + j], sums[in][j]);
-              for (int o = 0; o < out; ++o) add(slope.out[std::size_t(o) * l.hidden + first + j], sums[in + 1 + o][j]);
+            if (in == 2 && count == std::size_t(lanes<Real>)) {
+              Lanes<Real> low, high;
+              interleave(a_slope[v][0], a_slope[v][in - 1], low, high);
+              add(slope.in + 2 * first, 1, count, keep, share * low);
+              add(slope.in + 2 * first + lanes<Real>, 1, count, keep, share * high);
+            } else {
+              for (int i = 0; i < in; ++i)
+                add(slope.in + first * in + std::size_t(i), in, count, keep, share * a_slope[v][i]);
             }
+            add(slope.in_bias + first, 1, count, keep, share * b_slope[v]);
+            for (int o = 0; o < out; ++o)
+              add(slope.out + std::size_t(o) * l.hidden + first, 1, count, keep, share * c_slope[v][o]);
           }
         }
       };
@@ -291,7 +313,7 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
       for (int o = 0; o < out; ++o) {
         Real total = 0;
         for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
-        add(slope.out_bias[o], share * total);
+        slope.out_bias[o] = (keep == 0 ? 0 : slope.out_bias[o]) + share * total;
       }
     });
   });

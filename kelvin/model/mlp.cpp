@@ -240,8 +240,7 @@ class Mlp final : public Network<Real> {
 
   HiddenRows<Real> hidden_rows(const Chunk& c, Real* y) {
     Layer<Real>& first = layers_.front();
-    return {c.rows, first.inputs,        first.outputs,      layers_.back().outputs, c.x,
-            y,      first.values.data(), first.packed.data()};
+    return {c.rows, first.inputs, first.outputs, layers_.back().outputs, c.x, y, first.packed.data()};
   }
   template <class Number>
   HiddenWeights<Number> hidden_weights(Number* at) const {

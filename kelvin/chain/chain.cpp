@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kelvin/core/isa.h"
 #include "kelvin/core/parallel.h"
+#include "kelvin/core/sums.h"
 
 namespace kelvin {
 namespace {
@@ -223,13 +225,15 @@ void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t las
 
 template <class Real>
 void Chain<Real>::flush() {
+  const FlushToZero tiny_numbers;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     Mover& mover = movers_[k];
     if (mover.pending.empty()) continue;
     const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
     const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
     parallel(threads, threads, [&](std::size_t t) {
-      const FlushToZero tiny_numbers;
+      std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
+      if (t > 0) tiny_numbers.emplace();
       const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
       for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
            first += block_length)
@@ -304,19 +308,16 @@ void Chain<Real>::read_energy() {
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
-    double dot = 0;
-    for (std::size_t i = 0; i < s.size(); ++i) dot += double(s.q[i]) * double(s.g[i]);
-    for (const std::uint32_t i : recipe_.parts[k].frozen) dot -= double(s.q[i]) * double(s.g[i]);
-    reading_.parts[k].virial = dot / 2;
-    reading_.parts[k].configurational_temperature = dot / double(recipe_.parts[k].freedom());
+    double product = dot<Real>(s.q, s.g);
+    for (const std::uint32_t i : recipe_.parts[k].frozen) product -= double(s.q[i]) * double(s.g[i]);
+    reading_.parts[k].virial = product / 2;
+    reading_.parts[k].configurational_temperature = product / double(recipe_.parts[k].freedom());
   }
 }
 
 template <class Real>
 double Chain<Real>::momentum_square(const Part<Real>& s) const {
-  double sum = 0;
-  for (const Real p : s.p) sum += double(p) * double(p);
-  return sum / s.m;
+  return dot<Real>(s.p, s.p) / s.m;
 }
 
 template <class Real>

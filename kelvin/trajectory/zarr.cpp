@@ -23,6 +23,7 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are written as they lie in memory, marked little-endian");
 
 constexpr int level = 1;  // weights hardly shrink at any level, padding vanishes at all of them
+constexpr int fastest = -64;
 
 template <class T>
 void put(double x, char* to) {
@@ -114,13 +115,19 @@ std::string pack(std::string_view bytes) {
     void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   };
   thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress2(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size());
+  thread_local std::string room;  // kept, or clearing it anew would cost as much as packing
+  room.resize(std::max(room.size(), ZSTD_compressBound(bytes.size())));
+  const auto compressed = [&](std::string_view what, int at_level) {
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, at_level);
+    return ZSTD_compress2(context.get(), room.data(), room.size(), what.data(), what.size());
+  };
+  // Weights of a noisy chain hardly compress; a piece tells, and then the search for repeats is left out.
+  const std::string_view piece = bytes.substr(bytes.size() / 2, 1 << 15);
+  const bool worth_it = compressed(piece, level) < piece.size() - piece.size() / 8;
+  const std::size_t size = compressed(bytes, worth_it ? level : fastest);
   if (ZSTD_isError(size)) throw Error("cannot pack {} bytes: {}", bytes.size(), ZSTD_getErrorName(size));
-  packed.resize(size);
-  return packed;
+  return room.substr(0, size);
 }
 
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/core/sums.h"
+
+#include "kelvin/core/lanes.h"
+
+namespace kelvin::KELVIN_ISA {
+namespace {
+
+// Sixteen sums that do not wait for each other.
+template <class Real>
+KELVIN_INLINE double sum_of_products(std::size_t n, const Real* a, const Real* b) {
+  constexpr std::size_t apart = 16;
+  double sums[apart] = {}, total = 0;
+  std::size_t i = 0;
+  for (; i + apart <= n; i += apart)
+    for (std::size_t k = 0; k < apart; ++k) sums[k] += double(a[i + k]) * double(b[i + k]);
+  for (; i < n; ++i) total += double(a[i]) * double(b[i]);
+  for (const double s : sums) total += s;
+  return total;
+}
+
+}  // namespace
+
+double dot(std::size_t n, const float* a, const float* b) { return sum_of_products(n, a, b); }
+double dot(std::size_t n, const double* a, const double* b) { return sum_of_products(n, a, b); }
+
+}  // namespace kelvin::KELVIN_ISA

@@ -110,7 +110,7 @@ fs::path zarr_chunk(const fs::path& array, std::size_t dimensions, std::size_t w
   return array / name;
 }
 
-std::string pack(std::string_view bytes) {
+std::string_view pack(std::string_view bytes) {
   struct Free {
     void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   };
@@ -127,7 +127,7 @@ std::string pack(std::string_view bytes) {
   const bool worth_it = compressed(piece, level) < piece.size() - piece.size() / 8;
   const std::size_t size = compressed(bytes, worth_it ? level : fastest);
   if (ZSTD_isError(size)) throw Error("cannot pack {} bytes: {}", bytes.size(), ZSTD_getErrorName(size));
-  return room.substr(0, size);
+  return std::string_view(room).substr(0, size);
 }
 
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file) {

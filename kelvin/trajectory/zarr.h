@@ -43,7 +43,7 @@ std::string zarr_fingerprint(const nlohmann::json& array);
 
 std::filesystem::path zarr_chunk(const std::filesystem::path& array, std::size_t dimensions, std::size_t walker,
                                  std::size_t chunk);
-std::string pack(std::string_view bytes);
+std::string_view pack(std::string_view bytes);  // valid until this thread packs again
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file);
 
 // The text of a .zarray; `file` is named in errors.

@@ -181,9 +181,9 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
   if (phase.prefix.empty()) add_predictions(phase, problem);
   std::size_t bytes = 0;
   for (const Array& array : phase.arrays) bytes += array.shape.bytes();
-  // Bytes a walker gathers before they are written: many, so that waiting for the disk is rare, but not for each of
-  // many walkers.
-  const std::size_t buffered = std::clamp<std::size_t>((std::size_t(1) << 26) / walkers, 1 << 20, 1 << 24);
+  // Bytes a walker gathers before they are written: many, so that waiting for the disk is rare, but few enough to stay
+  // in the cache, and fewer for each of many walkers.
+  const std::size_t buffered = std::clamp<std::size_t>((std::size_t(1) << 26) / walkers, 1 << 20, 1 << 22);
   phase.chunk = std::clamp<std::size_t>(buffered / bytes, 1, std::max<std::uint64_t>(1, planned));
   for (Array& array : phase.arrays) array.shape.chunk = phase.chunk;
 }

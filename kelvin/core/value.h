@@ -33,11 +33,6 @@ void assign(double&, const Value&, const std::string& key);
 void assign(std::string&, const Value&, const std::string& key);
 
 template <class T>
-concept Readable = requires(T& t, const Value& v, const std::string& key) {
-  assign(t, v, key);
-};
-
-template <class T>
 void assign(std::vector<T>& list, const Value& v, const std::string& key) {
   list.clear();
   if (const auto* items = std::get_if<Value::List>(&v.is)) {

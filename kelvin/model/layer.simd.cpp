@@ -8,27 +8,12 @@
 namespace kelvin::KELVIN_ISA {
 namespace {
 
-// Calls loops.template operator()<n>() for the narrow side n.
-template <class Loops>
-KELVIN_INLINE void with_width(std::size_t n, Loops&& loops) {
-  switch (n) {
-    case 1:
-      return loops.template operator()<1>();
-    case 2:
-      return loops.template operator()<2>();
-    case 3:
-      return loops.template operator()<3>();
-    case 4:
-      return loops.template operator()<4>();
-    case 5:
-      return loops.template operator()<5>();
-    case 6:
-      return loops.template operator()<6>();
-    case 7:
-      return loops.template operator()<7>();
-    default:
-      return loops.template operator()<8>();
-  }
+// Calls loops.template operator()<size>() for the narrow side, from 1 to `most`.
+template <std::size_t most, std::size_t n = 1, class Loops>
+KELVIN_INLINE void with_width(std::size_t size, Loops&& loops) {
+  if constexpr (n < most)
+    if (size != n) return with_width<most, n + 1>(size, loops);
+  loops.template operator()<int(n)>();
 }
 
 // Numbers of the vector at `first` that lie within `count`.
@@ -40,7 +25,7 @@ KELVIN_INLINE std::size_t within(std::size_t first, std::size_t count) {
 template <class Real>
 KELVIN_INLINE void few_in_forward_(const LayerRows<Real>& l, const Real* weight, const Real* bias, bool relu) {
   const std::size_t wide = padded(l.out);
-  with_width(l.in, [&]<int in>() {
+  with_width<narrow>(l.in, [&]<int in>() {
     for (std::size_t u = 0; u < l.out; ++u) {
       for (int i = 0; i < in; ++i) l.packed[std::size_t(i) * wide + u] = weight[u * in + std::size_t(i)];
       l.packed[in * wide + u] = bias[u];
@@ -63,7 +48,7 @@ KELVIN_INLINE void few_in_forward_(const LayerRows<Real>& l, const Real* weight,
 template <class Real>
 KELVIN_INLINE void few_in_slopes_(const LayerRows<Real>& l, Real share, Real keep, Real* weight_slope,
                                   Real* bias_slope) {
-  with_width(l.in, [&]<int in>() {
+  with_width<narrow>(l.in, [&]<int in>() {
     for (std::size_t u = 0; u < l.out; u += lanes<Real>) {
       Lanes<Real> w[in] = {}, b = {};
       for (std::size_t s = 0; s < l.rows; ++s) {
@@ -89,7 +74,7 @@ KELVIN_INLINE void few_in_slopes_(const LayerRows<Real>& l, Real share, Real kee
 template <class Real>
 KELVIN_INLINE void few_in_below_(const LayerRows<Real>& l, Real* x_slope) {
   const std::size_t wide = padded(l.out);
-  with_width(l.in, [&]<int in>() {
+  with_width<narrow>(l.in, [&]<int in>() {
     for (std::size_t s = 0; s < l.rows; ++s) {
       Lanes<Real> x[in] = {};
       std::size_t u = 0;
@@ -108,7 +93,7 @@ KELVIN_INLINE void few_in_below_(const LayerRows<Real>& l, Real* x_slope) {
 template <class Real>
 KELVIN_INLINE void few_out_forward_(const LayerRows<Real>& l, const Real* weight, const Real* bias) {
   const std::size_t wide = padded(l.in);
-  with_width(l.out, [&]<int out>() {
+  with_width<narrow>(l.out, [&]<int out>() {
     for (std::size_t o = 0; o < out; ++o) {
       std::memcpy(l.packed + o * wide, weight + o * l.in, l.in * sizeof(Real));
       std::memset(l.packed + o * wide + l.in, 0, (wide - l.in) * sizeof(Real));
@@ -138,7 +123,7 @@ KELVIN_INLINE void few_out_forward_(const LayerRows<Real>& l, const Real* weight
 template <class Real>
 KELVIN_INLINE void few_out_slopes_(const LayerRows<Real>& l, Real share, Real keep, Real* weight_slope,
                                    Real* bias_slope) {
-  with_width(l.out, [&]<int out>() {
+  with_width<narrow>(l.out, [&]<int out>() {
     for (std::size_t u = 0; u < l.in; u += lanes<Real>) {
       Lanes<Real> w[out] = {};
       for (std::size_t s = 0; s < l.rows; ++s) {
@@ -166,7 +151,7 @@ KELVIN_INLINE void few_out_slopes_(const LayerRows<Real>& l, Real share, Real ke
 template <class Real>
 KELVIN_INLINE void few_out_below_(const LayerRows<Real>& l, Real* x_slope, bool relu) {
   const std::size_t wide = padded(l.in);
-  with_width(l.out, [&]<int out>() {
+  with_width<narrow>(l.out, [&]<int out>() {
     for (std::size_t u = 0; u < wide; u += lanes<Real>) {
       Lanes<Real> w[out];
       for (int o = 0; o < out; ++o) w[o] = load(l.packed + std::size_t(o) * wide + u);
@@ -178,20 +163,6 @@ KELVIN_INLINE void few_out_below_(const LayerRows<Real>& l, Real* x_slope, bool 
       }
     }
   });
-}
-
-template <class Loops>
-KELVIN_INLINE void with_very_narrow(std::size_t n, Loops&& loops) {
-  switch (n) {
-    case 1:
-      return loops.template operator()<1>();
-    case 2:
-      return loops.template operator()<2>();
-    case 3:
-      return loops.template operator()<3>();
-    default:
-      return loops.template operator()<4>();
-  }
 }
 
 // Packs the weights of a hidden layer: its inputs one after another, its bias, its outputs, each padded(hidden) long.
@@ -218,8 +189,8 @@ KELVIN_INLINE void pack_hidden(const HiddenRows<Real>& l, const HiddenWeights<co
 template <class Real>
 KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {
   const std::size_t wide = padded(l.hidden);
-  with_very_narrow(l.in, [&]<int in>() {
-    with_very_narrow(l.out, [&]<int out>() {
+  with_width<very_narrow>(l.in, [&]<int in>() {
+    with_width<very_narrow>(l.out, [&]<int out>() {
       pack_hidden<in, out>(l, w);
       std::size_t s = 0;
       const auto rows = [&]<int at_once>() {
@@ -262,8 +233,8 @@ KELVIN_INLINE void add(Real* to, std::size_t apart, std::size_t count, Real keep
 template <class Real>
 KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& slope) {
   const std::size_t wide = padded(l.hidden);
-  with_very_narrow(l.in, [&]<int in>() {
-    with_very_narrow(l.out, [&]<int out>() {
+  with_width<very_narrow>(l.in, [&]<int in>() {
+    with_width<very_narrow>(l.out, [&]<int out>() {
       // Several vectors of units at a time, whose sums do not wait for each other.
       std::size_t u = 0;
       const auto units = [&]<int vectors>() {

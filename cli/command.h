@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kelvin/analysis/finding.h"
 #include "kelvin/chain/run_settings.h"
-#include "kelvin/core/table.h"
 
 namespace kelvin::cli {
 
@@ -37,6 +37,7 @@ struct RunFile {
 // Numbers in C: the same text in every locale.
 void print(const std::string& text);
 void print(const Table&, bool json);
+void print(const Finding&, bool json);
 void remark(std::string_view text);  // one line on stderr
 
 extern std::string command_line;  // as it was typed

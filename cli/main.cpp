@@ -13,6 +13,8 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) + "\n" : as_text(table)); }
 
+void print(const Finding& finding, bool json) { print(json ? as_json(finding).dump(2) + "\n" : as_text(finding)); }
+
 void remark(std::string_view text) { std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data()); }
 
 void RunFile::add_to(CLI::App& app) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/replay.h"
+
+#include "kelvin/core/record.h"
+
+namespace kelvin {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A run's files are named relative to the directory it was started in; goes there, if it is still there, and back.
+class DirectoryOf {
+ public:
+  explicit DirectoryOf(const Samples& samples) : before_(fs::current_path()) {
+    std::error_code ignored;
+    if (samples.record.contains("directory")) fs::current_path(samples.record["directory"].get<std::string>(), ignored);
+  }
+  ~DirectoryOf() {
+    std::error_code ignored;
+    fs::current_path(before_, ignored);
+  }
+  DirectoryOf(const DirectoryOf&) = delete;
+
+ private:
+  fs::path before_;
+};
+
+}  // namespace
+
+RunSettings settings_of(const Samples& samples) {
+  const std::string name = (samples.run / "run.json").string();
+  if (!samples.record.contains("settings")) throw Error("\"{}\" is damaged: it holds no settings", name);
+  return read_run_settings(as_value(samples.record["settings"], name));
+}
+
+template <class Real>
+std::vector<Real> Replay<Real>::point(std::size_t draw, std::size_t walker) const {
+  std::vector<Real> q(problem.recipe.size);
+  for (const Block& b : problem.recipe.blocks) {
+    const auto values = samples.array("posterior/" + b.name, walker, draw, 1);
+    std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
+  }
+  return q;
+}
+
+template <class Real>
+std::size_t Replay<Real>::each_point(
+    std::size_t every,
+    const std::function<void(std::size_t draw, std::size_t walker, std::span<const Real> q)>& visit) const {
+  constexpr std::size_t numbers_at_once = 1 << 22;
+  const std::size_t size = problem.recipe.size, piece = std::max<std::size_t>(1, numbers_at_once / size);
+  std::vector<Real> points;
+  std::size_t visited = 0;
+  for (std::size_t walker = 0; walker < samples.walkers; ++walker)
+    for (std::size_t first = 0; first < samples.draws; first += piece) {
+      const std::size_t count = std::min(piece, samples.draws - first);
+      points.resize(count * size);
+      for (const Block& b : problem.recipe.blocks) {
+        const auto values = samples.array("posterior/" + b.name, walker, first, count);
+        for (std::size_t d = 0; d < count; ++d)
+          std::copy_n(values.begin() + long(d * b.size()), b.size(), points.begin() + long(d * size + b.offset));
+      }
+      for (std::size_t d = 0; d < count; ++d)
+        if ((first + d) % every == 0) {
+          visit(first + d, walker, std::span<const Real>(points).subspan(d * size, size));
+          ++visited;
+        }
+    }
+  return visited;
+}
+
+template <class Real>
+std::vector<Real> Replay<Real>::start(std::size_t walker) const {
+  const DirectoryOf here(samples);
+  return problem.starting_point(std::uint32_t(walker), [&](const std::string& place, const Block& block) {
+    return stored_block(place, block, walker, samples.walkers);
+  });
+}
+
+template <class Real>
+Replay<Real> replay(const Samples& samples, const RunSettings& settings, const Remark& remark) {
+  const DirectoryOf here(samples);
+  return {samples, make_problem<Real>(settings, remark)};
+}
+
+template struct Replay<float>;
+template struct Replay<double>;
+template Replay<float> replay(const Samples&, const RunSettings&, const Remark&);
+template Replay<double> replay(const Samples&, const RunSettings&, const Remark&);
+
+}  // namespace kelvin

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run's potential, data and draws again, for analyses that evaluate the network.
+#pragma once
+#include <functional>
+
+#include "kelvin/chain/problem.h"
+#include "kelvin/trajectory/samples.h"
+
+namespace kelvin {
+
+RunSettings settings_of(const Samples&);
+
+template <class Real>
+struct Replay {
+  Samples samples;
+  Problem<Real> problem;
+  std::vector<Real> point(std::size_t draw, std::size_t walker) const;  // laid out as the recipe says
+  // Every so many draws of each walker in turn, read in pieces; returns how many there were.
+  std::size_t each_point(
+      std::size_t every,
+      const std::function<void(std::size_t draw, std::size_t walker, std::span<const Real> q)>&) const;
+  std::vector<Real> start(std::size_t walker) const;  // where the walker began
+};
+
+// With settings that differ from the run's in their data only; files are looked for from the directory in which the
+// run was started.
+template <class Real>
+Replay<Real> replay(const Samples&, const RunSettings&, const Remark&);
+
+}  // namespace kelvin

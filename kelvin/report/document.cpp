@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/report/document.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kelvin/core/version.h"
+#include "kelvin/report/sections.h"
+#include "kelvin/report/standard.h"
+
+namespace kelvin {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t points_of_a_figure = 6000, fewest_points_of_a_curve = 400, most_grid_lines = 160;
+
+// Which points of a long curve stay.
+std::vector<std::size_t> kept_points(const Curve& curve, std::size_t most) {
+  const std::size_t n = curve.x.size();
+  std::vector<std::size_t> kept;
+  if ((curve.style != "line" && curve.style != "dashed") || !curve.low.empty()) {
+    const std::size_t every = (n + most - 1) / most;
+    for (std::size_t k = 0; k < n; k += every) kept.push_back(k);
+    return kept;
+  }
+  const std::size_t stretches = most / 2;
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const auto begin = curve.y.begin() + std::ptrdiff_t(s * n / stretches);
+    const auto end = curve.y.begin() + std::ptrdiff_t((s + 1) * n / stretches);
+    const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+    const auto greater_last = [](double a, double b) { return a < b || (std::isnan(a) && !std::isnan(b)); };
+    const std::size_t low = std::size_t(std::min_element(begin, end, less) - curve.y.begin());
+    const std::size_t high = std::size_t(std::max_element(begin, end, greater_last) - curve.y.begin());
+    kept.push_back(std::min(low, high));
+    if (low != high) kept.push_back(std::max(low, high));
+  }
+  return kept;
+}
+
+void take(std::vector<double>& values, const std::vector<std::size_t>& kept) {
+  if (values.empty()) return;
+  std::vector<double> out;
+  for (const std::size_t k : kept) out.push_back(values[k]);
+  values = std::move(out);
+}
+
+bool thin(Map& map) {
+  const std::size_t columns = map.x.size(), rows = map.y.size();
+  const std::size_t every = (std::max(columns, rows) + most_grid_lines - 1) / most_grid_lines;
+  if (every < 2 || map.z.size() != columns * rows) return false;
+  Map small = map;
+  small.x.clear(), small.y.clear(), small.z.clear();
+  for (std::size_t i = 0; i < columns; i += every) small.x.push_back(map.x[i]);
+  for (std::size_t j = 0; j < rows; j += every) {
+    small.y.push_back(map.y[j]);
+    for (std::size_t i = 0; i < columns; i += every) small.z.push_back(map.z[j * columns + i]);
+  }
+  map = std::move(small);
+  return true;
+}
+
+void round_numbers(json& value) {
+  if (value.is_number_float()) {
+    const double x = value;
+    if (x != std::floor(x) || std::abs(x) > 1e15) value = std::stod(fmt::format("{:.6g}", x));
+    else value = std::int64_t(x);
+  } else if (value.is_structured()) {
+    for (json& inner : value) round_numbers(inner);
+  }
+}
+
+// A word for use in an address and a file name.
+std::string plain(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ? c : '-';
+  return out;
+}
+
+// Findings as the page takes them; every figure gets a name of its own.
+class Sections {
+ public:
+  json operator()(Finding finding, const std::string& run) {
+    for (Figure& f : finding.figures) {
+      std::size_t most = 0;
+      for (const Curve& c : f.curves) most = std::max(most, c.x.size());
+      const std::size_t room = points_of_a_figure / std::max<std::size_t>(1, f.curves.size());
+      if (thin(f, std::max(room, fewest_points_of_a_curve)))
+        f.caption += fmt::format("{}Thinned for this page{}.", f.caption.empty() ? "" : " ",
+                                 most > room ? fmt::format(" from up to {} points a curve", most) : "");
+    }
+    json out = as_json(finding);
+    for (json& figure : out["figures"]) {
+      const std::string name = plain(run + "-" + finding.name + "-" + figure["name"].get<std::string>());
+      std::string id = name;
+      for (int n = 2; !taken_.insert(id).second; ++n) id = fmt::format("{}-{}", name, n);
+      figure["id"] = id;
+    }
+    round_numbers(out);
+    return out;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+// All findings of a run in the order of reading: the standard ones, kept or made now, then whatever else was kept.
+std::vector<Finding> findings_of(const Samples& samples, std::string& verdict, const Remark& tell) {
+  std::vector<Finding> kept = kept_findings(samples.run), out;
+  for (const StandardFinding& row : standard_findings()) {
+    const auto found = std::find_if(kept.begin(), kept.end(), [&](const Finding& f) { return f.name == row.name; });
+    if (found != kept.end()) {
+      out.push_back(std::move(*found));
+      kept.erase(found);
+    } else if (row.applies(samples)) {
+      try {
+        out.push_back(row.find(samples, tell));
+      } catch (const Error& e) {
+        tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
+        continue;
+      }
+    } else {
+      continue;
+    }
+    if (row.verdict && !out.back().words.empty()) verdict = out.back().words.front();
+  }
+  std::move(kept.begin(), kept.end(), std::back_inserter(out));
+  return out;
+}
+
+}  // namespace
+
+bool thin(Figure& figure, std::size_t most_points) {
+  bool thinned = false;
+  for (Curve& curve : figure.curves) {
+    if (curve.x.size() <= most_points) continue;
+    const std::vector<std::size_t> kept = kept_points(curve, most_points);
+    for (auto* values : {&curve.x, &curve.y, &curve.low, &curve.high}) take(*values, kept);
+    thinned = true;
+  }
+  const bool coarser = figure.map && thin(*figure.map);
+  return thinned || coarser;
+}
+
+json report_document(const std::vector<fs::path>& runs, const std::string& made, const Remark& tell) {
+  std::vector<RunFiles> files;
+  for (const fs::path& run : runs) files.push_back(read_run_files(run));
+  std::set<std::string> names;
+  for (const RunFiles& f : files) names.insert(f.name);
+  if (names.size() < files.size())
+    for (RunFiles& f : files) f.name = f.run.string();
+
+  Sections section;
+  json out = {
+      {"title", ""}, {"made", made}, {"version", version()}, {"overview", json::array()}, {"runs", json::array()}};
+  std::vector<std::string> verdicts;
+  for (const RunFiles& f : files) {
+    std::string verdict = "Nothing is known yet of how well this run sampled.";
+    json sections = json::array();
+    sections.push_back(section(what_was_run(f), f.name));
+    sections.back()["folds"] = {{{"title", "All settings, resolved"}, {"settings", f.record.at("settings")}}};
+    if (fs::exists(f.run / "run.toml"))
+      sections.back()["folds"].push_back(
+          {{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
+    if (Finding learned = learning(f); !learned.figures.empty())
+      sections.push_back(section(std::move(learned), f.name));
+    for (Finding& finding : findings_of(open_samples(f.run), verdict, tell))
+      sections.push_back(section(std::move(finding), f.name));
+    out["title"] = out["title"].get<std::string>() + (out["title"] == "" ? "" : ", ") + f.name;
+    out["runs"].push_back({{"name", f.name}, {"verdict", verdict}, {"sections", sections}});
+    verdicts.push_back(verdict);
+  }
+  if (files.size() > 1) out["overview"].push_back(section(comparison(files, verdicts), "all"));
+  return out;
+}
+
+std::vector<std::string> figure_names(const json& document) {
+  std::vector<std::string> names;
+  const auto add = [&](const json& sections) {
+    for (const json& s : sections)
+      for (const json& figure : s.at("figures")) names.push_back(figure.at("id"));
+  };
+  add(document.at("overview"));
+  for (const json& run : document.at("runs")) add(run.at("sections"));
+  return names;
+}
+
+}  // namespace kelvin

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: web/dist/report.html, which is part of the program, with a document put into it. It needs no other file and
+// no network.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace kelvin {
+
+std::string_view empty_page();                            // as built from web/
+std::string report_page(const nlohmann::json& document);  // what report_document returns
+
+}  // namespace kelvin

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings that need no draws: what was run, and how it learned.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "kelvin/analysis/finding.h"
+
+namespace kelvin {
+
+// What a section says about a run comes from here.
+struct RunFiles {
+  std::filesystem::path run;
+  std::string name;
+  nlohmann::json record;            // run.json
+  std::vector<nlohmann::json> log;  // the lines of log.jsonl
+};
+RunFiles read_run_files(const std::filesystem::path& run);
+
+Finding what_was_run(const RunFiles&);
+Finding learning(const RunFiles&);
+Finding comparison(std::span<const RunFiles>, std::span<const std::string> verdicts);
+
+}  // namespace kelvin

@@ -149,7 +149,7 @@ Finding what_was_run(const RunFiles& files) {
                {"temperature T", part.at("temperature")},
                {"N T", posterior},
                {"prior", given.at("prior").is_null() ? "the network's" : text_of(given["prior"])}});
-    moves += fmt::format("{}{} moves {} numbers by {} at {}", moves.empty() ? "" : "; ", name,
+    moves += fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name,
                          part.at("size").get<long>(), part.at("scheme").get<std::string>(),
                          posterior == 0 ? "temperature 0: training" : fmt::format("N T = {:.4g}", posterior));
   }

@@ -38,7 +38,7 @@ export function make_scale(domain: Range, range: Range, log: boolean): Scale {
 
 // Whether numbers span so much that only their logarithm can be shown.
 export function spans_decades(range: Range): boolean {
-  return range[0] > 0 && range[1] / range[0] > 60;
+  return range[0] > 0 && range[1] / range[0] > 100;
 }
 
 export interface Tick {
@@ -95,4 +95,11 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Re
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   if (text !== undefined) element.textContent = text;
   return element;
+}
+
+// A label made smaller where there is too little room for it.
+export function fitted(text: SVGTextElement, room: number): SVGTextElement {
+  const wide = 6.9 * (text.textContent ?? "").length;
+  if (wide > room) text.setAttribute("style", `font-size: ${Math.max(8, (12.5 * room) / wide).toFixed(1)}px`);
+  return text;
 }

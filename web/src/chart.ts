@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flat figure: curves over a map or alone, drawn as SVG. Drag to zoom, double click to return, click the legend to hide.
 import { area, curveLinear, curveStep, line } from "d3-shape";
-import { type Range, type Scale, extent, html, is_number, make_scale, number_text, padded, svg, ticks } from "./axes";
-import { class_colour, curve_colours } from "./colour";
+import { type Range, type Scale, extent, fitted, html, is_number, make_scale, number_text, padded, svg, ticks } from "./axes";
+import { class_colour, curve_class } from "./colour";
 import { cell_of, draw_map, map_extent } from "./map";
 import type { Curve, Figure, Num } from "./report";
 
@@ -36,7 +36,7 @@ function stroke(curve: Curve, x: Scale, y: Scale, steps: boolean, extra: Record<
     out.push(svg("path", { d: band(places) ?? "", class: "band" }));
   }
   const path = line<number>().defined(seen(curve.y)).x(px).y(py(curve.y)).curve(shape);
-  out.push(svg("path", { d: path(places) ?? "", class: "line", ...extra }));
+  out.push(svg("path", { d: path(places) ?? "", class: "halo" }), svg("path", { d: path(places) ?? "", class: "line", ...extra }));
   return out;
 }
 
@@ -100,7 +100,7 @@ export function legend_of(figure: Figure, view: View, redraw: () => void): HTMLE
   if (named.length > 1 || (named.length === 1 && figure.map))
     figure.curves.forEach((curve, k) => {
       if (!curve.name) return;
-      const key = html("button", { type: "button", class: `key c${k % curve_colours} ${curve.style}`, "aria-pressed": "true", title: "show or hide" }, html("i"), curve.name);
+      const key = html("button", { type: "button", class: `key ${curve_class(figure, k)} ${curve.style}`, "aria-pressed": "true", title: "show or hide" }, html("i"), curve.name);
       key.addEventListener("click", () => {
         if (!view.hidden.delete(k)) view.hidden.add(k);
         key.setAttribute("aria-pressed", String(!view.hidden.has(k)));
@@ -160,13 +160,15 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
     frame.append(svg("text", { x: margin.left - 8, y: y(tick.at), dy: "0.35em", "text-anchor": "end", class: "tick" }, tick.text));
   }
   frame.append(svg("path", { d: `M${margin.left},${margin.top}V${margin.top + inner_height}H${margin.left + inner_width}`, class: "axis" }));
-  frame.append(svg("text", { x: margin.left + inner_width / 2, y: height - 8, "text-anchor": "middle", class: "label" }, figure.x_label));
-  frame.append(svg("text", { transform: `translate(13 ${margin.top + inner_height / 2}) rotate(-90)`, "text-anchor": "middle", class: "label" }, figure.y_label));
+  const middle = margin.top + inner_height / 2;
+  frame.append(fitted(svg("text", { x: margin.left + inner_width / 2, y: height - 8, "text-anchor": "middle", class: "label" }, figure.x_label), inner_width));
+  frame.append(fitted(svg("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "label" }, figure.y_label), inner_height));
 
   if (figure.map) draw_map(drawing, figure.map, x, y, has_bar ? { group: frame, left: width - margin.right + 14, top: margin.top, height: inner_height } : undefined);
   const bars = visible.filter(({ curve }) => curve.style === "bars");
   for (const { curve, k } of visible) {
-    const group = svg("g", { class: `curve c${k % curve_colours}${bars.length > 4 ? " crowded" : ""}${figure.map ? " on-map" : ""}` });
+    const crowded = bars.length > 4 || (visible.length > 2 && curve.style === "line" && curve.x.length > 300);
+    const group = svg("g", { class: `curve ${curve_class(figure, k)}${crowded ? " crowded" : ""}${figure.map ? " on-map" : ""}` });
     const among = { place: bars.findIndex((b) => b.k === k), count: bars.length };
     group.append(...(styles[curve.style] ?? styles.line)(curve, x, y, among));
     drawing.append(group);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A surface in space, drawn as SVG from the back to the front so that it prints and needs no graphics card. Drag to turn it.
 import { type Range, extent, is_number, make_scale, number_text, padded, svg } from "./axes";
-import { curve_colours, colours_of } from "./colour";
+import { colours_of, curve_class } from "./colour";
 import { interpolated } from "./map";
 import type { Figure, MapData } from "./report";
 
@@ -78,10 +78,10 @@ export function draw_surface(host: HTMLElement, figure: Figure, map: MapData, an
       const z = is_number(cx) && is_number(cy) ? interpolated(map, cx, cy) : undefined;
       return is_number(cx) && is_number(cy) && is_number(z) ? [to_x(cx), to_y(cy), to_z(z) + 0.02] : undefined;
     });
-    const group = svg("g", { class: `curve c${k % curve_colours} on-map` });
+    const group = svg("g", { class: `curve ${curve_class(figure, k)} on-map` });
     const solid = points.filter((p): p is Point => p !== undefined);
     if (curve.style === "points") for (const p of solid) group.append(svg("circle", { cx: seen(p)[0], cy: seen(p)[1], r: 3, class: "dots" }));
-    else if (solid.length) group.append(svg("path", { d: path(...solid), class: "line" }));
+    else if (solid.length) group.append(svg("path", { d: path(...solid), class: "halo" }), svg("path", { d: path(...solid), class: "line" }));
     picture.append(group);
   });
 

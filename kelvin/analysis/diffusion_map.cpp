@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kelvin/analysis/chosen.h"
 #include "kelvin/analysis/replay.h"
@@ -32,7 +33,7 @@ std::vector<double> squared_distances(std::span<const double> points, std::size_
   return d;
 }
 
-// log S and its slope at eps, over some of the rows.
+// d log S / d log eps, over some of the rows.
 double slope_at(double eps, std::span<const double> d, std::size_t n) {
   constexpr std::size_t most_rows = 200;
   double sum = 0, moment = 0;
@@ -49,21 +50,27 @@ double slope_at(double eps, std::span<const double> d, std::size_t n) {
 }  // namespace
 
 Bandwidth chosen_bandwidth(std::span<const double> d, std::size_t n) {
-  constexpr double nearly = 0.9;
-  double least = 0, most = 0;
-  for (const double x : d) {
-    most = std::max(most, x);
-    if (x > 0 && (least == 0 || x < least)) least = x;
+  constexpr double nearly = 0.9, faintest = 30;  // exp(-faintest): how weakly a lone point may be tied to the others
+  double least = std::numeric_limits<double>::infinity(), most = 0, loneliest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < n; ++j) {
+      const double x = d[i * n + j];
+      most = std::max(most, x);
+      if (i != j) nearest = std::min(nearest, x);
+      if (x > 0) least = std::min(least, x);
+    }
+    loneliest = std::max(loneliest, nearest);
   }
-  Bandwidth best{most, 0};
-  double steepest = 0;
-  for (double eps = std::max(least, 1e-14 * most) / 4; eps <= most; eps *= std::pow(2, 0.25)) {
-    const double slope = slope_at(eps, d, n);
-    steepest = std::max(steepest, slope);
-    if (slope >= nearly * steepest) best = {eps, 2 * slope};
-    else if (best.dimension > 0 && eps > 4 * best.value) break;
-  }
-  return best;
+  std::vector<Bandwidth> tried;
+  for (double eps = std::max(least, 1e-14 * most) / 4; eps <= most; eps *= std::pow(2, 0.25))
+    tried.push_back({eps, 2 * slope_at(eps, d, n)});
+  auto best = std::max_element(tried.begin(), tried.end(),
+                               [](const Bandwidth& a, const Bandwidth& b) { return a.dimension < b.dimension; });
+  const double enough = nearly * best->dimension;
+  while (best + 1 != tried.end() && (best + 1)->dimension >= enough) ++best;
+  while (best + 1 != tried.end() && best->value < loneliest / (4 * faintest)) ++best;
+  return *best;
 }
 
 DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, const DiffusionMapSettings& settings) {
@@ -85,7 +92,10 @@ DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, co
   const auto size = Eigen::Index(n);
   Eigen::Map<Eigen::ArrayXXd> K(k.data(), size, size);
   K = (-K / (4 * map.bandwidth)).exp();
+  K.matrix().diagonal().setZero();
   const Eigen::ArrayXd q = K.rowwise().sum();
+  if (!(q.minCoeff() > 0))
+    throw Error("--bandwidth {:g} leaves some draws without neighbours; give a larger one", map.bandwidth);
   Eigen::ArrayXd w = q.pow(-settings.alpha);
   if (!settings.log_target.empty()) {
     const Eigen::Map<const Eigen::ArrayXd> log_target(settings.log_target.data(), size);
@@ -98,6 +108,9 @@ DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, co
   map.effective = std::pow(law.sum(), 2) / law.square().sum();
   K = (K.colwise() * root).rowwise() * root.transpose();
   map.pairs = leading_eigenpairs(k, n, settings.count + 1);
+  const Eigen::Map<const Eigen::ArrayXd> slow(map.pairs.vectors[1].data(), size);
+  const Eigen::VectorXd over = (slow > 0).select(1 / root, 0.0), under = (slow > 0).select(0.0, 1 / root);
+  map.ties = over.dot(K.matrix() * under);
   for (auto& v : map.pairs.vectors) {
     Eigen::Map<Eigen::ArrayXd> psi(v.data(), size);
     psi *= (law.sum() / law).sqrt();
@@ -130,6 +143,7 @@ std::vector<double> log_target(const Chosen& chosen, std::span<const double> row
 }
 
 Analysed described(const Chosen& chosen, const DiffusionMap& map, const DiffusionMapSettings& settings) {
+  constexpr double few_ties = 20;
   Analysed out{{"", "Diffusion map", {}, {}, {}}, {}};
   Table table;
   Curve spectrum{"eigenvalues", {}, {}, {}, {}, "points"};
@@ -137,7 +151,7 @@ Analysed described(const Chosen& chosen, const DiffusionMap& map, const Diffusio
     table.row({{"number", k},
                {"eigenvalue", map.pairs.values[k]},
                {"rate", k ? map.rates[k] : 0},
-               {"time", k ? cell(-1 / map.rates[k]) : nlohmann::json()}});
+               {"time", map.rates[k] < 0 && k ? cell(-1 / map.rates[k]) : nlohmann::json()}});
     spectrum.x.push_back(double(k)), spectrum.y.push_back(map.rates[k]);
   }
   Figure slow{"coordinates",
@@ -192,14 +206,17 @@ Analysed described(const Chosen& chosen, const DiffusionMap& map, const Diffusio
   for (const std::size_t w : chosen.walkers)
     for (const std::size_t d : chosen.draws) walker.values.push_back(double(w)), draw.values.push_back(double(d));
   walker.shape = draw.shape = {draw.values.size()};
-  if (map.pairs.values[1] > 1 - 1e-12)
-    out.finding.words.push_back(
-        "the draws fall into pieces that the kernel does not connect; give a larger --bandwidth");
+  if (map.ties < few_ties)
+    out.finding.words.push_back(fmt::format(
+        "only {:.2g} pairs of neighbours join the two sides of the slowest coordinate: its rate measures gaps between "
+        "draws, not the dynamics; take more --points or a larger --bandwidth",
+        map.ties));
   out.finding.words.push_back(fmt::format("the slowest process among {} points has rate {:.4g}, the next {:.4g}",
                                           psi[0].size(), map.rates[1], map.rates.size() > 2 ? map.rates[2] : NAN));
   out.finding.words.push_back(
       fmt::format("bandwidth eps = {:.4g}{}, at which the points look {:.2g}-dimensional", map.bandwidth,
-                  settings.bandwidth > 0 ? "" : " (chosen where the kernel's sum grows fastest)", map.dimension));
+                  settings.bandwidth > 0 ? "" : " (chosen: the largest at which the kernel's sum still grows fast)",
+                  map.dimension));
   return out;
 }
 

@@ -6,7 +6,9 @@
 
 namespace kelvin {
 
-// With k_ij = exp(-|x_i - x_j|^2 / (4 eps)), the estimate q_i = sum_j k_ij of the points' density and weights w_j,
+// With k_ij = exp(-|x_i - x_j|^2 / (4 eps)) and k_ii = 0 (a point says nothing about its own surroundings; with k_ii =
+// 1 the chain sits at lone points, and rates come out low by a few percent), the estimate q_i = sum_j k_ij of the
+// points' density and weights w_j,
 //   P_ij = k_ij w_j / sum_l k_il w_l      (each row divided by its own sum)
 // and (P - 1) / eps tends to f'' + 2 grad log(q w) . grad f. Weights q^-alpha make that
 //   alpha = 0: f'' + 2 grad log q . grad f,   1/2: f'' + grad log q . grad f,   1: f'' alone;
@@ -23,13 +25,16 @@ struct DiffusionMap {
   double bandwidth = 0;
   double dimension = 0;       // of the set of points, as the kernel sees it at that bandwidth
   double effective = 0;       // points that carry the stationary law: (sum of it)^2 / sum of its squares
+  double ties = 0;            // sum of k_ij between the two signs of the slowest coordinate: pairs that join them
   Eigenpairs pairs;           // of P, right eigenvectors, of mean square 1 under its stationary law
   std::vector<double> rates;  // -(1 - value) / eps: eigenvalues of the generator
 };
 DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, const DiffusionMapSettings&);
 
-// eps where d log S / d log eps is largest, S = sum of k_ij (Coifman, Shkolnisky, Sigworth and Singer 2008; Berry and
-// Harlim 2016); twice that slope is the dimension. From squared distances, `count` x `count`.
+// The slope d log S / d log eps of S = sum of k_ij is half the dimension where eps suits the points (Coifman,
+// Shkolnisky, Sigworth and Singer 2008; Berry and Harlim 2016 take its maximum). Here: the largest eps with nine tenths
+// of the maximum, because a wider kernel has less noise and joins lone points. From squared distances, `count` x
+// `count`.
 struct Bandwidth {
   double value, dimension;
 };

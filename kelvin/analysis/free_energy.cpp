@@ -11,7 +11,7 @@
 namespace kelvin {
 namespace {
 
-constexpr std::size_t stretches_in_all = 32, fewest_stretches = 5;
+constexpr std::size_t stretches_in_all = 32, fewest_stretches = 5, fewest_draws = 100;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Shares of the bins in each stretch (rows) of equal length, and the shares over all of them.
@@ -75,6 +75,8 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
       if (!std::isfinite(v)) throw Error("some draws of the coordinate are not finite; leave them out with --skip");
       low = std::min(low, v), high = std::max(high, v);
     }
+  if (const std::size_t draws = chains.size() * chains.front().size(); draws < fewest_draws)
+    throw Error("a free energy needs at least {} draws; there are {}", fewest_draws, draws);
   if (!(high > low)) throw Error("the coordinate is the same in all draws, so it has no free energy");
   FreeEnergy f;
   f.low = low, f.width = (high - low) / double(bins);
@@ -82,7 +84,7 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
       shares_of(chains, bins, [&](double x) { return std::min(std::size_t((x - low) / f.width), bins - 1); });
   f.deepest = std::size_t(std::max_element(shares.all.begin(), shares.all.end()) - shares.all.begin());
   for (std::size_t i = 0; i < bins; ++i) {
-    f.value.push_back(shares.all[i] > 0 ? -temperature * std::log(shares.all[i] / shares.all[f.deepest]) : NAN);
+    f.value.push_back(shares.all[i] > 0 ? temperature * std::log(shares.all[f.deepest] / shares.all[i]) : NAN);
     f.error.push_back(shares.error(i, f.deepest, temperature));
   }
   // Of all bins, the one whose way out rises most, by more than noise explains.

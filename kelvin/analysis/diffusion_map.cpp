@@ -74,6 +74,7 @@ Bandwidth chosen_bandwidth(std::span<const double> d, std::size_t n) {
 }
 
 DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, const DiffusionMapSettings& settings) {
+  constexpr double nothing = 1e-50;
   const std::size_t n = points.size() / width;
   if (n < settings.count + 2)
     throw Error("{} eigenvalues need at least {} draws, not {}; give a smaller --count", settings.count,
@@ -94,7 +95,7 @@ DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, co
   K = (-K / (4 * map.bandwidth)).exp();
   K.matrix().diagonal().setZero();
   const Eigen::ArrayXd q = K.rowwise().sum();
-  if (!(q.minCoeff() > 0))
+  if (!(q.minCoeff() > nothing))
     throw Error("--bandwidth {:g} leaves some draws without neighbours; give a larger one", map.bandwidth);
   Eigen::ArrayXd w = q.pow(-settings.alpha);
   if (!settings.log_target.empty()) {

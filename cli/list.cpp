@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cli/command.h"
+#include "kelvin/analysis/analyses.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
@@ -67,6 +68,16 @@ Table rows_with_meaning(std::span<const Row> rows) {
   return t;
 }
 
+Table analysis_table() {
+  Table t;
+  for (const Analysis& a : analyses()) {
+    std::string takes;
+    for (const auto option : a.takes) takes += (takes.empty() ? "" : ", ") + option_name(option);
+    t.row({{"name", a.name}, {"meaning", a.meaning}, {"takes", takes}});
+  }
+  return t;
+}
+
 struct List {
   std::string_view name, meaning;
   Table (*table)();
@@ -82,6 +93,7 @@ const List lists[] = {
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
+    {"analyses", "what `kelvin analyse` finds in a run", analysis_table},
 };
 
 std::string names() {

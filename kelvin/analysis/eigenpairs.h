@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Largest eigenvalues of symmetric operators: of a matrix, or of anything that can be applied to a vector.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace kelvin {
+
+struct Eigenpairs {
+  std::vector<double> values;                // falling
+  std::vector<std::vector<double>> vectors;  // of length 1, the entry of largest size positive; there may be fewer
+};
+
+Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors);
+
+// y = A x; by implicitly restarted Lanczos iterations, to 1e-10 of the eigenvalues.
+using Operator = std::function<void(std::span<const double> x, std::span<double> y)>;
+Eigenpairs leading_eigenpairs(const Operator&, std::size_t size, std::size_t count);
+Eigenpairs leading_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t count);
+
+}  // namespace kelvin

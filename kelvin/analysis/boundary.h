@@ -2,21 +2,18 @@
 // The geometry of classifiers with two inputs: regions, probabilities, where draws disagree, how much the boundary
 // bends, and how steep predictions are along the axes. All in the original units of the inputs.
 #pragma once
-#include <array>
 #include <functional>
 #include <optional>
 
 #include "kelvin/analysis/class_map.h"
 #include "kelvin/analysis/contour.h"
-#include "kelvin/analysis/finding.h"
 
 namespace kelvin {
 
 struct BoundaryOptions {
-  std::size_t grid = 400;  // nodes along each input
-  std::optional<std::array<double, 4>>
-      extent;                   // x min, x max, y min, y max; default: the training rows and 10 % around
-  std::optional<double> level;  // of the probability of the second of two classes; default 0.5
+  std::size_t grid = 400;        // nodes along each input
+  std::optional<Extent> extent;  // default: the training rows and 10 % around
+  std::optional<double> level;   // of the probability of the second of two classes; default 0.5
   DrawChoice draws;
   std::function<void(std::size_t run, double share)> progress = [](std::size_t, double) {};
 };

@@ -152,6 +152,81 @@ Dataset factor(const Choice& is, const Draws& z) {
   return data;
 }
 
+// ---- the lines of sets whose geometry is known
+
+// t from low to high through f(t).
+template <class PointOf>
+Path path(std::string name, double low, double high, PointOf&& f) {
+  constexpr int n = 2000;
+  Path out{std::move(name), {}, {}, false};
+  for (int i = 0; i <= n; ++i) {
+    const Point at = f(low + (high - low) * i / n);
+    out.x.push_back(at.x1), out.y.push_back(at.x2);
+  }
+  return out;
+}
+
+Path between(Path line) {
+  line.name = "true boundary", line.between = true;
+  return line;
+}
+
+// The boundary is half a half turn behind each arm, one line through 0.
+std::vector<Path> spiral_paths(const Choice& is) {
+  const double a = is.number("a"), b = is.number("b");
+  const auto arm = [=](double turn) {
+    return [=](double r) {
+      const double angle = 2 * pi * b * std::abs(r) + turn;
+      return Point{a * r * std::cos(angle), a * r * std::sin(angle)};
+    };
+  };
+  return {path("arm of class 0", 0, 1, arm(0)), path("arm of class 1", 0, 1, arm(pi)),
+          between(path("", -1, 1, arm(pi / 2)))};
+}
+
+std::vector<Path> trigonometric_paths(const Choice& is) {
+  const double a = is.number("a"), b = is.number("b");
+  return {path("cosine of class 0", 0, a,
+               [=](double x) {
+                 return Point{x, std::cos(b * pi * x)};
+               }),
+          path("sine of class 1", 0, a, [=](double x) {
+            return Point{x, std::sin(b * pi * x)};
+          })};
+}
+
+std::vector<Path> clusters_paths(const Choice& is) {
+  const double far = 2 * is.number("d");
+  return {between(path("", -far, far, [](double t) { return Point{t, -t}; }))};
+}
+
+// The middle of the empty ring.
+std::vector<Path> circles_paths(const Choice& is) {
+  const double r = 0.6 * is.number("r");
+  return {between(path("", 0, 2 * pi, [=](double t) { return Point{r * std::cos(t), r * std::sin(t)}; }))};
+}
+
+std::vector<Path> squares_paths(const Choice& is) {
+  const double r = is.number("r");
+  return {between(path("", -r, r,
+                       [](double t) {
+                         return Point{t, 0};
+                       })),
+          between(path("", -r, r, [](double t) {
+            return Point{0, t};
+          }))};
+}
+
+std::vector<Path> moons_paths(const Choice&) {
+  return {path("half circle of class 0", 0, pi,
+               [](double t) {
+                 return Point{std::cos(t), std::sin(t)};
+               }),
+          path("half circle of class 1", 0, pi, [](double t) {
+            return Point{1 - std::cos(t), 0.5 - std::sin(t)};
+          })};
+}
+
 constexpr Parameter seed_parameter = {"seed", "-1", "of the random numbers; below 0 the seed of the run"};
 
 // A generator's own parameters, then those that all sampled sets take.
@@ -211,12 +286,13 @@ constexpr Parameter factor_takes[] = {
 };
 
 constexpr Generator table[] = {
-    {"spiral", spiral_takes, "two interlocking spiral arms (classes)", spiral},
-    {"trigonometric", trigonometric_takes, "points on a cosine and on a sine (classes)", trigonometric},
-    {"clusters", clusters_takes, "two Gaussian clusters (classes)", clusters},
-    {"circles", circles_takes, "a disc of radius r/2 within a ring from 0.7 r to r (classes)", circles},
-    {"squares", squares_takes, "four squares, opposite ones alike (classes)", squares},
-    {"moons", moons_takes, "two interlocking half circles (classes)", moons},
+    {"spiral", spiral_takes, "two interlocking spiral arms (classes)", spiral, spiral_paths},
+    {"trigonometric", trigonometric_takes, "points on a cosine and on a sine (classes)", trigonometric,
+     trigonometric_paths},
+    {"clusters", clusters_takes, "two Gaussian clusters (classes)", clusters, clusters_paths},
+    {"circles", circles_takes, "a disc of radius r/2 within a ring from 0.7 r to r (classes)", circles, circles_paths},
+    {"squares", squares_takes, "four squares, opposite ones alike (classes)", squares, squares_paths},
+    {"moons", moons_takes, "two interlocking half circles (classes)", moons, moons_paths},
     {"gap", gap_takes, "a sine with no data in the middle (numbers)", gap},
     {"linear", linear_takes, "linear regression with Gaussian inputs, weights and noise (numbers)", linear},
     {"factor", factor_takes, "rank-one factors: the mean squared loss of a linear network without bias is w' C w",
@@ -236,6 +312,11 @@ double Draws::normal(std::uint16_t place, std::size_t i) const {
 }
 
 std::span<const Generator> generators() { return table; }
+
+std::vector<Path> known_paths(const Choice& choice) {
+  const Generator& row = row_named(choice.name, generators(), "generator", choice.where);
+  return row.paths ? row.paths(choice.completed(row.parameters, "generator")) : std::vector<Path>();
+}
 
 Splits generate(const Choice& choice, std::uint64_t seed) {
   const Generator& row = row_named(choice.name, generators(), "generator", choice.where);

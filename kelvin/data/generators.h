@@ -19,15 +19,25 @@ struct Draws {
   double normal(std::uint16_t place, std::size_t i) const;
 };
 
+// A line that the points scatter about, or that runs between the classes.
+struct Path {
+  std::string name;
+  std::vector<double> x, y;
+  bool between = false;
+};
+
 struct Generator {
   std::string_view name;
   std::span<const Parameter> parameters;
   std::string_view meaning;
   Dataset (*draw)(const Choice& completed, const Draws&);
+  std::vector<Path> (*paths)(const Choice& completed) = nullptr;  // for two inputs with a known geometry
 };
 std::span<const Generator> generators();
 
 // Two-class sets have 0 and 1 as y; the reader of the settings decides whether these are numbers or classes.
 Splits generate(const Choice&, std::uint64_t seed);
+
+std::vector<Path> known_paths(const Choice&);  // none if the row has none
 
 }  // namespace kelvin

@@ -113,12 +113,41 @@ bool holds_labels(const Sheet& sheet, std::size_t j, bool classes) {
   return texts == sheet.rows || (classes && texts > 0);
 }
 
-Rows rows_of(Source source, const DataSettings& s, bool classes, bool texts_allowed) {
+struct Wanted {
+  Columns inputs, targets;  // no targets: the rows have none
+  bool classes, texts_allowed;
+};
+
+Rows rows_of(Source& source, const Wanted& wanted, const std::vector<std::string>& derived) {
   Sheet& x = source.inputs;
   Sheet& y = source.targets ? *source.targets : x;
+  const Columns& out = wanted.targets;
   if (x.rows != y.rows)
     throw Error("\"{}\" has {} rows but \"{}\" has {} targets; they must be equally many", x.file, x.rows, y.file,
                 y.rows);
+  Rows rows;
+  rows.data.rows = x.rows;
+  rows.data.input_names = names_of(x, wanted.inputs);
+  rows.data.target_names = names_of(y, out);
+  rows.file = y.file;
+  if (y.csv) rows.lines = y.csv->lines;
+  if (out.size() == 1 && wanted.texts_allowed && holds_labels(y, out[0], wanted.classes)) {
+    for (std::size_t i = 0; i < y.rows; ++i) {
+      const std::string_view cell = y.csv->cell(i, out[0]);
+      if (cell.empty() || !std::isfinite(as_number(cell).value_or(0))) y.csv->number(i, out[0]);  // throws
+      rows.labels.emplace_back(cell);
+    }
+  } else {
+    rows.data.targets = numbers(y, out);
+  }
+  rows.data.inputs = numbers(x, wanted.inputs);
+  add_derived(rows.data, derived, x.file);
+  return rows;
+}
+
+Rows rows_of(Source source, const DataSettings& s, bool classes, bool texts_allowed) {
+  const Sheet& x = source.inputs;
+  const Sheet& y = source.targets ? *source.targets : x;
   const std::vector<Word> none;
   const std::vector<Word>&wanted_x = source.chosen ? none : s.inputs, &wanted_y = source.chosen ? none : s.targets;
   Columns out = columns(wanted_y, y);
@@ -130,25 +159,7 @@ Rows rows_of(Source source, const DataSettings& s, bool classes, bool texts_allo
     for (const std::size_t j : out)
       if (std::find(in.begin(), in.end(), j) != in.end())
         throw Error("{}: column \"{}\" is both an input and a target; leave it out of one", x.file, x.names[j]);
-
-  Rows rows;
-  rows.data.rows = x.rows;
-  rows.data.input_names = names_of(x, in);
-  rows.data.target_names = names_of(y, out);
-  rows.file = y.file;
-  if (y.csv) rows.lines = y.csv->lines;
-  if (out.size() == 1 && texts_allowed && holds_labels(y, out[0], classes)) {
-    for (std::size_t i = 0; i < y.rows; ++i) {
-      const std::string_view cell = y.csv->cell(i, out[0]);
-      if (cell.empty() || !std::isfinite(as_number(cell).value_or(0))) y.csv->number(i, out[0]);  // throws
-      rows.labels.emplace_back(cell);
-    }
-  } else {
-    rows.data.targets = numbers(y, out);
-  }
-  rows.data.inputs = numbers(x, in);
-  add_derived(rows.data, s.derived, x.file);
-  return rows;
+  return rows_of(source, {in, out, classes, texts_allowed}, s.derived);
 }
 
 // The second file must have the columns of the first. Names that only one of them gives count for both.
@@ -243,10 +254,9 @@ Dataset subset(const Dataset& from, const RowList& rows) {
 }
 
 // Labels become 0, 1, ... Rows of classes that were not asked for go; a label unknown to the training rows is an error.
-Dataset numbered(Rows rows, const std::vector<std::string>& classes, const std::vector<std::string>& trained) {
+Dataset numbered(Rows rows, const std::vector<std::string>& classes, bool some_go) {
   std::unordered_map<std::string_view, double> number;
   for (const std::string& c : classes) number.emplace(c, double(number.size()));
-  const bool some_go = classes.size() < trained.size();
   RowList kept;
   rows.data.targets.assign(rows.data.rows, 0.0);
   for (std::size_t i = 0; i < rows.data.rows; ++i) {
@@ -254,7 +264,7 @@ Dataset numbered(Rows rows, const std::vector<std::string>& classes, const std::
     if (at != number.end()) rows.data.targets[i] = at->second, kept.push_back(i);
     else if (!some_go)
       throw Error("{}: label \"{}\" does not occur in the training rows; their labels are {}", rows.where(i),
-                  rows.labels[i], listed(trained));
+                  rows.labels[i], listed(classes));
   }
   if (rows.data.target_count() > 1) rows.data.target_names = {"class"};
   rows.data.classes = classes;
@@ -405,6 +415,43 @@ Sources sources(const DataSettings& given, std::uint64_t seed) {
   return all;
 }
 
+// ---- rows of another file, to be predicted
+
+// The columns with these names, or none if one is missing.
+Columns named(const std::vector<std::string>& names, const Sheet& sheet) {
+  Columns list;
+  for (const std::string& name : names) {
+    const auto at = std::find(sheet.names.begin(), sheet.names.end(), name);
+    if (at == sheet.names.end()) return {};
+    list.push_back(std::size_t(at - sheet.names.begin()));
+  }
+  return list;
+}
+
+// A file that names no columns holds the inputs in their order; with more columns it is laid out as the run's own.
+Wanted wanted_like(Source& source, const DataSettings& s, const Dataset& like) {
+  Sheet& x = source.inputs;
+  const Sheet& y = source.targets ? *source.targets : x;
+  const std::size_t count = like.input_count() - s.derived.size();
+  const std::vector<std::string> inputs(like.input_names.begin(), like.input_names.begin() + long(count));
+  if (!x.names_given) x.names = x.columns() == count ? inputs : column_names(x.columns(), "x", "y");
+  if (x.csv) x.csv->names = x.names;
+  Wanted wanted{named(inputs, x), named(like.target_names, y), like.has_classes(), like.has_classes()};
+  if (wanted.targets.empty() && like.has_classes()) wanted.targets = named(like.classes, y);  // one column for each
+  const bool usual = s.inputs.empty() && s.targets.empty();
+  if (wanted.inputs.empty() && !x.names_given && usual && x.columns() == count + like.target_count())
+    for (std::size_t j = 0; j < x.columns(); ++j) (j < count ? wanted.inputs : wanted.targets).push_back(j);
+  if (wanted.inputs.empty())
+    throw Error("{}: its columns are {}, but the run's inputs are {}; name them so in a first line, or give {} columns",
+                x.file, listed(x.names), listed(inputs), count);
+  if (source.targets && wanted.targets.empty()) wanted.targets = all_but({}, y);
+  const std::size_t targets = wanted.targets.size();
+  if (targets != 0 && targets != like.target_count() && !(like.has_classes() && targets == like.classes.size()))
+    throw Error("{}: has {} target columns, but the run has {} ({})", y.file, targets, like.target_count(),
+                listed(like.target_names));
+  return wanted;
+}
+
 }  // namespace
 
 void assign(Word& word, const Value& v, const std::string& key) {
@@ -444,9 +491,10 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
           fmt::format("the target columns {} are one-hot and were taken as classes", listed(train.data.target_names)));
     const std::vector<std::string> found = columns ? train.data.target_names : classes_in(train.labels);
     const auto kept = s.classes.empty() ? found : kept_classes(s, found, train.file);
-    splits.train = numbered(std::move(train), kept, found);
-    if (validation) label(*validation), splits.validation = numbered(std::move(*validation), kept, found);
-    if (test) label(*test), splits.test = numbered(std::move(*test), kept, found);
+    const bool some_go = kept.size() < found.size();
+    splits.train = numbered(std::move(train), kept, some_go);
+    if (validation) label(*validation), splits.validation = numbered(std::move(*validation), kept, some_go);
+    if (test) label(*test), splits.test = numbered(std::move(*test), kept, some_go);
   } else {
     if (!s.classes.empty())
       throw Error(
@@ -465,6 +513,30 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
     if (empty->rows == 0) *empty = subset(splits.train, {});
   standardise(splits, units, remark);
   return splits;
+}
+
+Dataset load_rows(std::string file, std::string labels_file, const DataSettings& s, const Dataset& like) {
+  if (std::filesystem::is_directory(file)) {
+    DataSettings directory;
+    directory.file = file, directory.labels_file = labels_file;
+    directory = directory_resolved(directory);
+    file = directory.test_file, labels_file = directory.test_labels_file;
+  }
+  Source source = read_source(file, labels_file, s, false);
+  const Wanted wanted = wanted_like(source, s, like);
+  Rows rows = rows_of(source, wanted, s.derived);
+  if (wanted.classes && !wanted.targets.empty()) {
+    if (wanted.targets.size() > 1) rows.data.target_names = like.classes;  // in the order they were found
+    label(rows);
+    rows.data = numbered(std::move(rows), like.classes, !s.classes.empty());
+    if (rows.data.rows == 0) throw Error("{}: no row is of one of the classes {}", file, listed(like.classes));
+  }
+  Dataset data = std::move(rows.data);
+  data.input_names = like.input_names, data.target_names = like.target_names, data.classes = like.classes;
+  data.input_units = like.input_units, data.target_units = like.target_units;
+  to_units(data.input_units, data.inputs);
+  to_units(data.target_units, data.targets);
+  return data;
 }
 
 }  // namespace kelvin

@@ -134,8 +134,9 @@ double Sheet::number(std::size_t row, std::size_t column) const {
   return x;
 }
 
-Source read_source(const std::string& file, const std::string& labels_file, const DataSettings& s) {
-  Source source = read_file(file, s, !labels_file.empty());
+Source read_source(const std::string& file, const std::string& labels_file, const DataSettings& s,
+                   bool targets_needed) {
+  Source source = read_file(file, s, !labels_file.empty() || !targets_needed);
   if (labels_file.empty()) return source;
   if (source.targets) throw Error("{}: has targets of its own; leave out labels_file", file);
   source.targets = read_labels(labels_file, s);

@@ -27,6 +27,8 @@ struct Source {
   bool chosen = false;           // the settings inputs and targets named arrays, not columns
 };
 
-Source read_source(const std::string& file, const std::string& labels_file, const DataSettings&);
+// `targets_needed`: a file that can hold inputs only (an IDX file, one array) is refused without labels.
+Source read_source(const std::string& file, const std::string& labels_file, const DataSettings&,
+                   bool targets_needed = true);
 
 }  // namespace kelvin

@@ -45,6 +45,9 @@ struct MeanSquared {
     }
     return sum / double(r.n);
   }
+  // exp(-(f - y)^2 / (n T)) has the variance n T / 2
+  static double noise_scale(double temperature, double outputs) { return std::sqrt(outputs * temperature / 2); }
+  static constexpr const NoiseLaw* noise = &normal_law;
 };
 
 // (1/n) sum |f - y|
@@ -59,6 +62,9 @@ struct Absolute {
     }
     return sum / double(r.n);
   }
+  // exp(-|f - y| / (n T))
+  static double noise_scale(double temperature, double outputs) { return outputs * temperature; }
+  static constexpr const NoiseLaw* noise = &laplace_law;
 };
 
 // -log of the density of y ~ N(f, s^2): sum (f - y)^2 / (2 s^2) + log s + log(2 pi) / 2
@@ -75,6 +81,7 @@ struct Gaussian {
     }
     return sum + double(r.n) / 2 * std::log(2 * std::numbers::pi);
   }
+  static constexpr const NoiseLaw* noise = &normal_law;
 };
 
 // -log sigmoid(f) for y = 1, -log sigmoid(-f) for y = 0: log(1 + exp(f)) - y f
@@ -87,6 +94,13 @@ struct BinaryCrossEntropy {
   }
   static double sum(const LossRows<float>& all) {
     KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes))
+  }
+  // 1 / (1 + exp(f)) and 1 / (1 + exp(-f))
+  template <class Real>
+  static void probabilities(std::size_t, const Real* f, Real* p) {
+    const Real e = std::exp(-std::abs(*f)), small = e / (1 + e), large = 1 / (1 + e);
+    p[0] = *f > 0 ? small : large;
+    p[1] = *f > 0 ? large : small;
   }
 };
 
@@ -108,6 +122,14 @@ struct SoftmaxCrossEntropy {
     if (all.width > most_classes) return row_by_row<SoftmaxCrossEntropy>(all);
     KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes))
   }
+  // exp(f) / sum exp(f)
+  template <class Real>
+  static void probabilities(std::size_t n, const Real* f, Real* p) {
+    const Real top = *std::max_element(f, f + n);
+    Real sum = 0;
+    for (std::size_t k = 0; k < n; ++k) sum += p[k] = std::exp(f[k] - top);
+    for (std::size_t k = 0; k < n; ++k) p[k] /= sum;
+  }
 };
 
 // max(0, 1 - y f), y = -1 or +1
@@ -128,6 +150,10 @@ struct Log {
     const Real p = std::clamp(*r.f, least, 1 - least), y = *r.y;
     *r.d = (1 - y) / (1 - p) - y / p;
     return -y * std::log(p) - (1 - y) * std::log1p(-p);
+  }
+  template <class Real>
+  static void probabilities(std::size_t, const Real* f, Real* p) {
+    p[0] = 1 - *f, p[1] = *f;
   }
 };
 
@@ -157,6 +183,28 @@ double sum_of(const LossRows<Real>& all) {
   else return row_by_row<L>(all);
 }
 
+template <class L, class Real>
+constexpr Probabilities<Real> probabilities_of() {
+  if constexpr (requires(Real * p) { L::probabilities(std::size_t(1), p, p); })
+    return [](std::size_t rows, std::size_t width, const Real* outputs, Real* p) {
+      const std::size_t classes = std::max<std::size_t>(2, width);
+      for (std::size_t i = 0; i < rows; ++i) L::probabilities(width, outputs + i * width, p + i * classes);
+    };
+  else return nullptr;
+}
+
+template <class L>
+constexpr const NoiseLaw* noise_of() {
+  if constexpr (requires { L::noise; }) return L::noise;
+  else return nullptr;
+}
+
+template <class L>
+constexpr auto noise_scale_of() -> double (*)(double, double) {
+  if constexpr (requires { L::noise_scale(1, 1); }) return L::noise_scale;
+  else return nullptr;
+}
+
 struct Kind {
   Targets targets;
   std::string_view output = "", escape = "";
@@ -167,8 +215,20 @@ struct Kind {
 
 template <class L>
 constexpr Loss row(std::string_view name, Kind kind, std::string_view meaning) {
-  return {name,        kind.targets,   kind.output,      kind.escape,       kind.threshold,
-          kind.fewest, kind.has_scale, sum_of<L, float>, sum_of<L, double>, meaning};
+  return {name,
+          kind.targets,
+          kind.output,
+          kind.escape,
+          kind.threshold,
+          kind.fewest,
+          kind.has_scale,
+          sum_of<L, float>,
+          sum_of<L, double>,
+          probabilities_of<L, float>(),
+          probabilities_of<L, double>(),
+          noise_of<L>(),
+          noise_scale_of<L>(),
+          meaning};
 }
 
 constexpr std::string_view separable = "classes that a plane separates are fitted ever better by ever larger weights";

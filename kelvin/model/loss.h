@@ -9,6 +9,7 @@
 
 #include "kelvin/core/error.h"
 #include "kelvin/data/dataset.h"
+#include "kelvin/model/noise_law.h"
 
 namespace kelvin {
 
@@ -35,6 +36,10 @@ struct LossRows {
   std::span<double> log_scale_slopes;  // added to: d loss / d log scale, one per output; empty when not wanted
 };
 
+// Probabilities of the classes of some rows, from outputs of `width` numbers a row; one output stands for two classes.
+template <class Real>
+using Probabilities = void (*)(std::size_t rows, std::size_t width, const Real* outputs, Real* probabilities);
+
 struct Loss {
   std::string_view name;
   Targets targets;
@@ -45,6 +50,10 @@ struct Loss {
   bool has_scale;           // a standard deviation per output, fixed or learned
   double (*sum_float)(const LossRows<float>&);  // over the rows; writes the slopes
   double (*sum_double)(const LossRows<double>&);
+  Probabilities<float> probabilities_float;  // null for losses that are no -log probability of a class
+  Probabilities<double> probabilities_double;
+  const NoiseLaw* noise;  // exp(-loss / temperature) as a density of the targets; null if it is none
+  double (*noise_scale)(double temperature, double outputs);  // of that law; null when the loss has a scale of its own
   std::string_view meaning;
 
   bool wants_classes() const { return targets != Targets::numbers; }
@@ -53,6 +62,11 @@ struct Loss {
   auto sum() const {
     if constexpr (std::is_same_v<Real, float>) return sum_float;
     else return sum_double;
+  }
+  template <class Real>
+  auto probabilities() const {
+    if constexpr (std::is_same_v<Real, float>) return probabilities_float;
+    else return probabilities_double;
   }
 };
 

@@ -347,7 +347,7 @@ std::vector<Block> mlp_blocks(const ModelSettings& s) {
     add({fmt::format("layer{}.weight", l), out, in, 0, in, false});
     add({fmt::format("layer{}.bias", l), out, 1, 0, in, true});
   }
-  if (learns_scale(s)) add({"noise.log_scale", std::size_t(sizes.back()), 1, 0, 0, true});
+  if (learns_scale(s)) add({log_scale_block, std::size_t(sizes.back()), 1, 0, 0, true});
   return blocks;
 }
 

@@ -6,6 +6,8 @@
 
 namespace kelvin {
 
+inline constexpr const char* log_scale_block = "noise.log_scale";
+
 // The blocks of such a network, one after another: layer1.weight (outputs x inputs), layer1.bias, layer2.weight, ...
 // and noise.log_scale when the loss learns a standard deviation. Refuses sizes that make no network.
 std::vector<Block> mlp_blocks(const ModelSettings&);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How targets scatter about an output: the law that a loss for numbers stands for. To add one, write its functions and
+// name it in the loss's row (loss.cpp).
+#pragma once
+#include <string_view>
+
+namespace kelvin {
+
+// Of e = target - output, for a scale s.
+struct NoiseLaw {
+  std::string_view name;
+  double (*log_density)(double e, double s);
+  double (*distribution)(double e, double s);  // probability of less than e
+  double (*distance)(double e, double s);      // mean of |noise - e|
+  double variance;                             // in units of s^2
+  double reach;                                // less than 1e-12 lies beyond so many s, on either side
+};
+
+extern const NoiseLaw normal_law;   // exp(-e^2 / 2 s^2)
+extern const NoiseLaw laplace_law;  // exp(-|e| / s)
+
+}  // namespace kelvin

@@ -8,8 +8,12 @@
 #include <random>
 #include <vector>
 
+<<<<<<< HEAD
 #include "kelvin/analysis/columns.h"
 #include "kelvin/analysis/summary.h"
+=======
+#include "kelvin/analysis/predictive.h"
+>>>>>>> predict
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
 #include "kelvin/model/gemm.h"
@@ -110,6 +114,7 @@ std::function<void()> products(int batch, int in, int hidden, int out) {
   };
 }
 
+<<<<<<< HEAD
 // A directory in memory that vanishes; on a disk, its speed would be measured: some runs make a gigabyte a second.
 struct Memory {
   std::filesystem::path path;
@@ -123,6 +128,16 @@ struct Memory {
   Memory(const Memory&) = delete;
   ~Memory() { std::filesystem::remove_all(path); }
 };
+=======
+// In memory, or the speed of the disk would be measured.
+std::filesystem::path new_directory() {
+  const std::filesystem::path memory = "/dev/shm";
+  std::string directory =
+      (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "kelvin_bench_XXXXXX";
+  if (!mkdtemp(directory.data())) throw Error("no temporary directory");
+  return directory;
+}
+>>>>>>> predict
 
 // A run of 50 000 steps of 2-100-1, with every draw stored or none.
 std::function<void()> whole_run(bool stored) {
@@ -142,6 +157,7 @@ std::function<void()> whole_run(bool stored) {
     if (!stored)
       return run<float>(
           walkers, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
+<<<<<<< HEAD
     const Memory memory;
     Store<float> store(memory.path, *problem, plan.draws(), {}, [] { return 0.0; });
     run<float>(
@@ -184,6 +200,63 @@ std::function<void()> read_once() {
     const Samples samples = open_samples(memory->path);
     for (const auto& [array, fingerprint] : samples.manifest.arrays)
       each_piece(samples, array, 0, [&](std::size_t, std::span<const double> x) { *sum += x.back(); });
+=======
+    const std::filesystem::path directory = new_directory();  // this run makes a gigabyte a second
+    {
+      Store<float> store(directory, *problem, plan.draws(), {}, [] { return 0.0; });
+      run<float>(
+          walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
+      store.finish();
+    }
+    std::filesystem::remove_all(directory);
+>>>>>>> predict
+  };
+}
+
+// A stored run of 784-100-10 with 40 draws; a thousand take 25 times as long.
+struct StoredRun {
+  std::filesystem::path directory = new_directory();
+  Replay<float> replay;
+  Dataset rows = random_rows(10000, 784, 10);
+
+  StoredRun() {
+    Problem<float> problem;
+    problem.settings.model.layers = {784, 100, 10};
+    problem.settings.model.loss = "softmax_cross_entropy";
+    problem.data.train = random_rows(10, 784, 10);
+    problem.train = make_mlp<float>(problem.settings.model, problem.data.train, {});
+    PartSettings part;
+    part.temperature = Choice::number_of("constant", "value", 1);
+    problem.recipe = make_recipe({{"all", part}}, {}, problem.train->blocks(), {});
+    problem.potential = problem.train->clone();
+    constexpr std::uint64_t draws = 40;
+    Store<float> store(directory, problem, draws, {}, [] { return 0.0; });
+    Reading reading;
+    reading.parts.resize(1);
+    std::vector<float> q(problem.recipe.size);
+    for (std::uint64_t d = 0; d < draws; ++d) {
+      normals({stream_key(1, "draws"), 0, d, 0}, 0, std::span(q));
+      for (float& x : q) x *= 0.05f;
+      store.keep({0, d, reading, q});
+    }
+    store.finish();
+    write_file(directory / "run.json", R"({"blocks": [], "parts": ["all"]})");
+    replay = {open_samples(directory), std::move(problem)};
+  }
+  ~StoredRun() { std::filesystem::remove_all(directory); }
+};
+
+std::function<void()> predictions() {
+  return [run = std::make_shared<StoredRun>()] { predict(run->replay, run->rows, {}); };
+}
+
+std::function<void()> forward_passes() {
+  auto run = std::make_shared<StoredRun>();
+  auto network = std::shared_ptr(make_mlp<float>(run->replay.problem.settings.model, run->rows, {}));
+  std::vector<std::vector<float>> points;
+  run->replay.each_point(1, [&](std::size_t, std::size_t, auto q) { points.emplace_back(q.begin(), q.end()); });
+  return [network, points, out = std::vector<float>(100000)]() mutable {
+    for (const auto& q : points) network->predict(q, {}, out);
   };
 }
 
@@ -261,8 +334,13 @@ std::vector<Case> all_cases() {
       {"normals for 10 million", [] { return normals_made(ten_million); }},
       {"run 2-100-1, nothing stored", [] { return whole_run(false); }},
       {"run 2-100-1, every draw stored", [] { return whole_run(true); }},
+<<<<<<< HEAD
       {"summary of 100000 draws of 1000 parameters", summarised},
       {"reading 100000 draws of 1000 parameters", read_once},
+=======
+      {"predict 784-100-10", predictions},
+      {"forward passes 784-100-10", forward_passes},
+>>>>>>> predict
       {"two walkers on one thread", [] { return two_walkers(1); }},
       {"two walkers on two threads", [] { return two_walkers(2); }},
   };

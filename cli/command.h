@@ -17,6 +17,7 @@ void add_resume(CLI::App&);
 void add_watch(CLI::App&);
 void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
+void add_landscape(CLI::App&);
 void add_summary(CLI::App&);
 void add_export(CLI::App&);
 void add_list(CLI::App&);

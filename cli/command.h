@@ -18,6 +18,7 @@ void add_watch(CLI::App&);
 void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
 void add_predict(CLI::App&);
+void add_landscape(CLI::App&);
 void add_summary(CLI::App&);
 void add_report(CLI::App&);
 void add_analyse(CLI::App&);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/readings.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "kelvin/core/parallel.h"
+#include "kelvin/model/loss.h"
+
+namespace kelvin {
+namespace {
+
+constexpr const char* split_names[] = {"train", "validation", "test"};
+
+struct Measure {
+  const char* name;
+  double Score::*score;
+  bool of_classes, of_numbers;
+};
+constexpr Measure measures[] = {{"loss", &Score::loss, true, true},
+                                {"accuracy", &Score::accuracy, true, false},
+                                {"rmse", &Score::rmse, false, true},
+                                {"gradient_norm", nullptr, true, true}};
+
+Network<double>* network_of(const Problem<double>& problem, View view) {
+  return view == View::train        ? problem.train.get()
+         : view == View::validation ? problem.validation.get()
+         : view == View::test       ? problem.test.get()
+                                    : nullptr;
+}
+
+double norm_of(std::span<const double> g) {
+  double square = 0;
+  for (const double x : g) square += x * x;
+  return std::sqrt(square);
+}
+
+}  // namespace
+
+Potential<double>* potential_of(const Problem<double>& problem, View view) {
+  return view == View::potential ? problem.potential.get() : network_of(problem, view);
+}
+
+View view_named(const Problem<double>& problem, const std::string& split) {
+  const auto at = std::find(std::begin(split_names), std::end(split_names), split);
+  if (at == std::end(split_names)) throw Error("--split must be train, validation or test, not \"{}\"", split);
+  if (at == std::begin(split_names)) return View::potential;
+  const View view = View(1 + (at - std::begin(split_names)));
+  if (!network_of(problem, view)) {
+    if (!problem.train) throw Error("a toy has no {} rows; leave --split out", split);
+    throw Error("there are no {} rows; give data.{} or data.{}_file, for example with --set", split, split, split);
+  }
+  return view;
+}
+
+std::vector<Quantity> quantities(const Problem<double>& problem) {
+  std::vector<Quantity> all = {{"potential", measures[0].name, View::potential, nullptr, false},
+                               {"gradient_norm", "gradient_norm", View::potential, nullptr, true}};
+  for (std::size_t s = 0; s < std::size(split_names); ++s) {
+    const View view = View(1 + s);
+    if (!network_of(problem, view)) continue;
+    const bool classes = loss_named(problem.settings.model.loss).wants_classes();
+    for (const Measure& m : measures)
+      if (classes ? m.of_classes : m.of_numbers)
+        all.push_back({fmt::format("{}_{}", split_names[s], m.name), m.name, view, m.score, m.score == nullptr});
+  }
+  return all;
+}
+
+std::vector<double> point_at(const Scene& scene, const std::string& place) {
+  const Replay<double>& replay = scene.replay;
+  std::vector<double> q(replay.problem.recipe.size);
+  if (place == "start" || place.starts_with("start:")) {
+    std::size_t walker = 0;
+    const char *first = place.data() + std::min<std::size_t>(6, place.size()), *last = place.data() + place.size();
+    const bool fine = place == "start" || (std::from_chars(first, last, walker).ptr == last && first != last);
+    if (!fine || walker >= std::max<std::size_t>(1, replay.samples.walkers))
+      throw Error("\"{}\": the run has {} walkers; write start:0 to start:{}", place, replay.samples.walkers,
+                  replay.samples.walkers - 1);
+    q = replay.start(walker);
+  } else {
+    for (const Block& b : replay.problem.recipe.blocks) {
+      const auto values = stored_block(place, b);
+      std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
+    }
+  }
+  for (const Block& b : replay.problem.recipe.blocks)
+    for (std::size_t i = b.offset; i < b.offset + b.size(); ++i)
+      if (!std::isfinite(q[i]))
+        throw Error("\"{}\": block \"{}\" holds {}; choose a point before the run blew up", place, b.name, q[i]);
+  return q;
+}
+
+// One thread's potential and networks.
+class Readings::Gauge {
+ public:
+  Gauge(const Problem<double>& problem, const std::vector<Quantity>& chosen)
+      : chosen_(chosen), g_(problem.recipe.size), q_(problem.recipe.size) {
+    for (const Quantity& c : chosen) {
+      Sight& sight = sights_[std::size_t(c.view)];
+      sight.scored |= c.score != nullptr;
+      sight.evaluated |= c.score == nullptr;
+      sight.sloped |= c.gradient_norm;
+      if (sight.potential) continue;
+      sight.potential = potential_of(problem, c.view)->clone();
+      sight.potential->arrange(problem.recipe.blocks);
+      sight.network = dynamic_cast<Network<double>*>(sight.potential.get());
+    }
+    const std::vector<char> none(problem.recipe.blocks.size(), 0);
+    for (Sight& sight : sights_)
+      if (sight.potential && !sight.sloped) sight.potential->want(none);
+  }
+
+  std::span<double> q() { return q_; }
+  std::vector<double> read() {
+    for (Sight& sight : sights_) {
+      if (sight.evaluated) sight.energy = (*sight.potential)(q_, {}, g_);
+      if (sight.sloped) sight.norm = norm_of(g_);
+      if (sight.scored) sight.score = sight.network->score(q_, {});
+    }
+    std::vector<double> numbers;
+    for (const Quantity& c : chosen_) {
+      const Sight& sight = sights_[std::size_t(c.view)];
+      numbers.push_back(c.score ? sight.score.*c.score : c.gradient_norm ? sight.norm : sight.energy);
+    }
+    return numbers;
+  }
+
+ private:
+  struct Sight {
+    std::unique_ptr<Potential<double>> potential;
+    Network<double>* network = nullptr;
+    bool scored = false, evaluated = false, sloped = false;
+    double energy = 0, norm = 0;
+    Score score;
+  };
+  const std::vector<Quantity>& chosen_;
+  std::array<Sight, 4> sights_;
+  std::vector<double> g_, q_;
+};
+
+Readings::Readings(const Scene& scene, const std::vector<std::string>& names, std::size_t total)
+    : scene_(scene), total_(total) {
+  const auto all = kelvin::quantities(scene.replay.problem);
+  for (const std::string& name : names) chosen_.push_back(row_named<Quantity>(name, all, "quantity", "--of"));
+  if (names.empty())
+    for (const Quantity& q : all)
+      if (!q.gradient_norm) chosen_.push_back(q);
+  for (std::size_t t = 0; t < std::max<std::size_t>(1, std::min(scene.threads, total)); ++t)
+    gauges_.push_back(std::make_unique<Gauge>(scene.replay.problem, chosen_));
+}
+
+Readings::~Readings() = default;
+
+std::vector<std::string> Readings::names() const {
+  std::vector<std::string> out;
+  for (const Quantity& q : chosen_) out.push_back(q.name);
+  return out;
+}
+
+std::vector<std::vector<double>> Readings::at(std::size_t count, const Place& place) {
+  std::vector<std::vector<double>> rows(count);
+  std::mutex telling;
+  const std::size_t threads = gauges_.size();
+  parallel(threads, threads, [&](std::size_t t) {
+    Gauge& gauge = *gauges_[t];
+    for (std::size_t k = t; k < count; k += threads) {
+      place(k, gauge.q());
+      rows[k] = gauge.read();
+      const std::lock_guard lock(telling);
+      ++done_;
+      if (scene_.tick) scene_.tick(double(done_), double(total_));
+    }
+  });
+  return rows;
+}
+
+double chance_loss(const Problem<double>& problem, View view) {
+  Network<double>& network = *network_of(problem, view);
+  const auto& blocks = problem.recipe.blocks;
+  // With no weights the outputs are the same for every row; what is left to choose is in the vectors: biases and
+  // scales.
+  std::vector<char> wanted;
+  for (const Block& b : blocks) wanted.push_back(b.vector);
+  auto loss = network.clone();
+  loss->arrange(blocks);
+  loss->want(wanted);
+  std::vector<std::uint32_t> rows;
+  constexpr std::size_t enough = 2000;  // rows to find the best outputs with; the loss is then that of all
+  const std::size_t stride = (network.rows() + enough - 1) / enough;
+  for (std::size_t r = 0; r < network.rows(); r += stride) rows.push_back(std::uint32_t(r));
+  std::vector<double> q(problem.recipe.size), next = q, g(q.size()), next_g(q.size());
+  double value = (*loss)(q, rows, g), step = 1;
+  for (int k = 0; k < 200; ++k) {
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (std::size_t i = blocks[b].offset; wanted[b] && i < blocks[b].offset + blocks[b].size(); ++i)
+        next[i] = q[i] - step * g[i];
+    const double there = (*loss)(next, rows, next_g);
+    const bool lower = there < value;
+    step *= lower ? 1.5 : 0.5;
+    if (lower) value = there, q = next, g = next_g;
+  }
+  return network.score(q, {}).loss;
+}
+
+}  // namespace kelvin

@@ -8,12 +8,9 @@
 #include <random>
 #include <vector>
 
-<<<<<<< HEAD
 #include "kelvin/analysis/columns.h"
 #include "kelvin/analysis/summary.h"
-=======
 #include "kelvin/analysis/predictive.h"
->>>>>>> predict
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
 #include "kelvin/model/gemm.h"
@@ -114,7 +111,6 @@ std::function<void()> products(int batch, int in, int hidden, int out) {
   };
 }
 
-<<<<<<< HEAD
 // A directory in memory that vanishes; on a disk, its speed would be measured: some runs make a gigabyte a second.
 struct Memory {
   std::filesystem::path path;
@@ -128,7 +124,6 @@ struct Memory {
   Memory(const Memory&) = delete;
   ~Memory() { std::filesystem::remove_all(path); }
 };
-=======
 // In memory, or the speed of the disk would be measured.
 std::filesystem::path new_directory() {
   const std::filesystem::path memory = "/dev/shm";
@@ -137,7 +132,6 @@ std::filesystem::path new_directory() {
   if (!mkdtemp(directory.data())) throw Error("no temporary directory");
   return directory;
 }
->>>>>>> predict
 
 // A run of 50 000 steps of 2-100-1, with every draw stored or none.
 std::function<void()> whole_run(bool stored) {
@@ -157,7 +151,6 @@ std::function<void()> whole_run(bool stored) {
     if (!stored)
       return run<float>(
           walkers, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
-<<<<<<< HEAD
     const Memory memory;
     Store<float> store(memory.path, *problem, plan.draws(), {}, [] { return 0.0; });
     run<float>(
@@ -200,7 +193,6 @@ std::function<void()> read_once() {
     const Samples samples = open_samples(memory->path);
     for (const auto& [array, fingerprint] : samples.manifest.arrays)
       each_piece(samples, array, 0, [&](std::size_t, std::span<const double> x) { *sum += x.back(); });
-=======
     const std::filesystem::path directory = new_directory();  // this run makes a gigabyte a second
     {
       Store<float> store(directory, *problem, plan.draws(), {}, [] { return 0.0; });
@@ -209,7 +201,6 @@ std::function<void()> read_once() {
       store.finish();
     }
     std::filesystem::remove_all(directory);
->>>>>>> predict
   };
 }
 
@@ -334,13 +325,10 @@ std::vector<Case> all_cases() {
       {"normals for 10 million", [] { return normals_made(ten_million); }},
       {"run 2-100-1, nothing stored", [] { return whole_run(false); }},
       {"run 2-100-1, every draw stored", [] { return whole_run(true); }},
-<<<<<<< HEAD
       {"summary of 100000 draws of 1000 parameters", summarised},
       {"reading 100000 draws of 1000 parameters", read_once},
-=======
       {"predict 784-100-10", predictions},
       {"forward passes 784-100-10", forward_passes},
->>>>>>> predict
       {"two walkers on one thread", [] { return two_walkers(1); }},
       {"two walkers on two threads", [] { return two_walkers(2); }},
   };

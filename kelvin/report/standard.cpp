@@ -1,31 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/report/standard.h"
 
-#include <numeric>
+#include "kelvin/analysis/analyses.h"
+#include "kelvin/analysis/boundary.h"
+#include "kelvin/analysis/predict_finding.h"
 
 namespace kelvin {
 
 namespace {
 
+// Enough for the eye; the commands use more.
+constexpr std::size_t most_draws = 400, grid_lines = 100, most_parameters = 20000;
+
 bool has_draws(const Samples& samples) { return samples.draws > 1; }
 
-// The energy of every draw.
-Finding traces(const Samples& samples, const Remark&) {
-  Finding finding{"traces", "Where the walkers went", {}, {}, {}};
-  Figure energy{"potential", "Potential", "draw", "potential U", {}, {}, "", false, false, false};
-  for (std::size_t w = 0; w < samples.walkers; ++w) {
-    std::vector<double> draws(samples.draws);
-    std::iota(draws.begin(), draws.end(), 0.0);
-    energy.curves.push_back(
-        {fmt::format("walker {}", w), std::move(draws), samples.statistic("potential", w), {}, {}, "line"});
-  }
-  energy.caption = "Walkers that have forgotten their start look alike and show no trend.";
-  finding.figures.push_back(std::move(energy));
-  return finding;
+bool has_network(const Samples& samples) {
+  return samples.draws > 0 && !samples.record.at("targets").at("names").empty() &&
+         samples.record.at("settings").at("store").at("weights") != "none";
 }
 
+bool is_small(const Samples& samples) {
+  return has_draws(samples) && has_network(samples) && samples.record.at("parameters") <= most_parameters;
+}
+
+bool classifies_a_plane(const Samples& samples) {
+  return has_network(samples) && samples.record.at("inputs").at("names").size() == 2 &&
+         samples.record.at("targets").at("classes").size() > 1;
+}
+
+template <class Real>
+Finding predictions(const Samples& samples, const RunSettings& settings, const Remark& tell) {
+  const Replay<Real> again = replay<Real>(samples, settings, tell);
+  const Splits& splits = again.problem.data;
+  PredictOptions options;
+  options.every = std::max<std::size_t>(1, samples.draws * samples.walkers / most_draws);
+  const bool tested = splits.test.rows > 0, validated = splits.validation.rows > 0;
+  const Dataset& rows = tested ? splits.test : validated ? splits.validation : splits.train;
+  Predicted found;
+  found.rows = predict(again, rows, options);
+  found.rows_are = fmt::format("{} {} rows", found.rows.rows, tested ? "test" : validated ? "validation" : "training");
+  if (!found.rows.classes) {
+    found.noise = scatter_of(again.problem).words;
+    if (splits.train.input_count() == 1) {
+      const Dataset grid = band_rows(splits.train, 201);
+      found.band = Band{{}, predict(again, grid, options)};
+      for (const double x : grid.inputs) found.band->inputs.push_back(grid.input_units.original(0, x));
+    }
+  }
+  return predict_finding(found, splits.train);
+}
+
+Finding predictions(const Samples& samples, const Remark& tell) {
+  const RunSettings settings = settings_of(samples);
+  return settings.precision == "float" ? predictions<float>(samples, settings, tell)
+                                       : predictions<double>(samples, settings, tell);
+}
+
+Finding regions(const Samples& samples, const Remark&) {
+  BoundaryOptions options;
+  options.grid = grid_lines;
+  options.draws.most = most_draws / 4;
+  return boundary({samples}, options).front();
+}
+
+Finding histograms(const Samples& samples, const Remark& tell) { return analyse_weights(samples, {}, tell).finding; }
+
 const StandardFinding rows[] = {
-    {"traces", has_draws, traces, false},
+    {"predict", has_network, predictions, false},
+    {"boundary", classifies_a_plane, regions, false},
+    {"weights", is_small, histograms, false},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ void add_watch(CLI::App&);
 void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
 void add_summary(CLI::App&);
+void add_diagnose(CLI::App&);
 void add_export(CLI::App&);
 void add_list(CLI::App&);
 void add_check(CLI::App&);

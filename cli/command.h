@@ -22,6 +22,7 @@ void add_landscape(CLI::App&);
 void add_summary(CLI::App&);
 void add_report(CLI::App&);
 void add_analyse(CLI::App&);
+void add_diagnose(CLI::App&);
 void add_export(CLI::App&);
 void add_boundary(CLI::App&);
 void add_certify(CLI::App&);

@@ -18,4 +18,11 @@ void each_piece(const Samples&, const std::string& array, std::size_t walker,
 std::vector<Chains> columns(const Samples&, const std::string& array, std::span<const std::size_t> which);
 std::vector<Chains> columns(const Samples&, const std::string& array);  // of all
 
+struct Quantity {
+  std::string name;
+  Chains chains;
+};
+// What a network says, if the run stored it: up to ten evenly spaced predictions, and the log-likelihood of all rows.
+std::vector<Quantity> stored_predictions(const Samples&);
+
 }  // namespace kelvin

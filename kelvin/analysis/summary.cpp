@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t fewest_draws = 100;
 constexpr std::size_t most_for_quantiles = 1'000'000;
 constexpr std::size_t numbers_at_once = std::size_t(1) << 24;  // of parameters, 128 MB
-constexpr std::size_t most_predictions = 10;
 
 nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
 
@@ -78,28 +77,6 @@ void add_statistics(Table& table, const Samples& samples) {
                           : k < samples.parts.size() ? fmt::format("{} of {}", name, samples.parts[k])
                                                      : fmt::format("{}[{}]", name, k),
                           all[k]));
-  }
-}
-
-void add_predictions(Table& table, const Samples& samples) {
-  if (const std::string array = "posterior_predictive/y"; samples.manifest.arrays.contains(array)) {
-    const auto each = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
-    const std::size_t width = width_of(samples, array), outputs = each.empty() ? 1 : each.back();
-    std::vector<std::size_t> which;
-    for (std::size_t k = 0; k < std::min(width, most_predictions); ++k)
-      which.push_back(k * width / std::min(width, most_predictions));
-    const auto all = columns(samples, array, which);
-    for (std::size_t k = 0; k < which.size(); ++k)
-      table.row(diagnosed(fmt::format("prediction[{},{}]", which[k] / outputs, which[k] % outputs), all[k]));
-  }
-  if (const std::string array = "log_likelihood/y"; samples.manifest.arrays.contains(array)) {
-    const std::size_t width = width_of(samples, array);
-    Chains sums(samples.walkers, std::vector<double>(samples.draws, 0.0));
-    for (std::size_t w = 0; w < samples.walkers; ++w)
-      each_piece(samples, array, w, [&](std::size_t first, std::span<const double> numbers) {
-        for (std::size_t i = 0; i < numbers.size(); ++i) sums[w][first + i / width] += numbers[i];
-      });
-    table.row(diagnosed("log_likelihood, all rows", sums));
   }
 }
 
@@ -236,7 +213,7 @@ Finding summary(const Samples& samples, bool every_parameter, const Done& done) 
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
   Table table;
   add_statistics(table, samples);
-  add_predictions(table, samples);
+  for (const Quantity& q : stored_predictions(samples)) table.row(diagnosed(q.name, q.chains));
   Finding finding{"summary", "Summary", {}, {}, {}};
   finding.words.push_back(fmt::format("{} draws of {} walkers{}.", samples.draws, samples.walkers, worst(table)));
   if (samples.draws * samples.walkers < fewest_draws)

@@ -310,15 +310,6 @@ Finding compared(const std::vector<Seen>& runs) {
   return out;
 }
 
-// Calls work with the run replayed in its own precision.
-template <class Work>
-void with_replay(const Samples& samples, Work&& work) {
-  const RunSettings settings = settings_of(samples);
-  const Remark quiet = [](std::string_view) {};
-  if (settings.precision == "float") work(replay<float>(samples, settings, quiet));
-  else work(replay<double>(samples, settings, quiet));
-}
-
 }  // namespace
 
 Bend bend_of(const std::vector<Piece>& pieces, const Map* field) {
@@ -344,11 +335,12 @@ Bend bend_of(const std::vector<Piece>& pieces, const Map* field) {
 }
 
 std::vector<Finding> boundary(const std::vector<Samples>& runs, const BoundaryOptions& options) {
+  const Remark quiet = [](std::string_view) {};
   if (options.grid < 10 || options.grid > 5000)
     throw Error("a grid of {} x {} nodes is not possible; give 10 to 5000", options.grid, options.grid);
   Extent extent = {INFINITY, -INFINITY, INFINITY, -INFINITY};
   for (const Samples& samples : runs)
-    with_replay(samples, [&](const auto& run) {
+    with_replay(samples, quiet, [&](const auto& run) {
       const Extent e = extent_of(run);
       for (std::size_t k = 0; k < 4; ++k) extent[k] = k % 2 ? std::max(extent[k], e[k]) : std::min(extent[k], e[k]);
     });
@@ -360,7 +352,7 @@ std::vector<Finding> boundary(const std::vector<Samples>& runs, const BoundaryOp
   std::vector<Finding> out;
   std::vector<Seen> seen;
   for (std::size_t k = 0; k < runs.size(); ++k)
-    with_replay(runs[k], [&](const auto& run) {
+    with_replay(runs[k], quiet, [&](const auto& run) {
       Seen one = look(run, extent, options, [&](double share) { options.progress(k, share); });
       out.push_back(found(one, run, options));
       one.map = {};  // the numbers on the grid are not needed any more

@@ -27,4 +27,12 @@ struct Replay {
 template <class Real>
 Replay<Real> replay(const Samples&, const RunSettings&, const Remark&);
 
+// Calls work with the run replayed in its own precision.
+template <class Work>
+void with_replay(const Samples& samples, const Remark& remark, Work&& work) {
+  const RunSettings settings = settings_of(samples);
+  if (settings.precision == "float") work(replay<float>(samples, settings, remark));
+  else work(replay<double>(samples, settings, remark));
+}
+
 }  // namespace kelvin

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "kelvin/analysis/diagnostics.h"
+#include "kelvin/analysis/replay.h"
+#include "kelvin/trajectory/checkpoint.h"
+#include "kelvin/trajectory/files.h"
+
+namespace kelvin {
+
+using nlohmann::json;
+
+namespace {
+
+struct Run {
+  std::string name;
+  json settings;
+  std::vector<json> log;
+  std::vector<Measure> measures;
+};
+
+std::vector<json> read_log(const std::filesystem::path& run) {
+  std::vector<json> out;
+  if (!std::filesystem::exists(run / "log.jsonl")) return out;
+  std::stringstream lines(read_file(run / "log.jsonl"));
+  for (std::string text; std::getline(lines, text);)  // the last line of a run that is under way may be half a line
+    if (json line = json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
+      out.push_back(std::move(line));
+  return out;
+}
+
+// A number deep in a line of the log: "test/loss"; nan if it is not there.
+double logged(const json& line, const std::string& path) {
+  const json* at = &line;
+  std::stringstream names(path);
+  for (std::string name; std::getline(names, name, '/');) {
+    if (!at->is_object() || !at->contains(name)) return NAN;
+    at = &(*at)[name];
+  }
+  return at->is_number() ? at->get<double>() : NAN;
+}
+
+void add(std::vector<Measure>& out, std::string name, double value, double error = NAN) {
+  if (std::isfinite(value)) out.push_back({std::move(name), value, error});
+}
+
+// Loss and accuracy, or rmse, of single draws, on each set of rows.
+template <class Real>
+void score_draws(const Replay<Real>& run, std::size_t most, const std::function<void(double)>& progress,
+                 std::vector<Measure>& out) {
+  const Problem<Real>& problem = run.problem;
+  if (!problem.train) return;
+  const Samples& samples = run.samples;
+  const std::size_t all = samples.draws * samples.walkers, every = std::max<std::size_t>(1, all / most);
+  const std::vector<std::pair<std::string, Network<Real>*>> splits = {
+      {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
+  std::map<std::string, Chains> series;
+  std::size_t scored = 0;
+  run.each_point(every, [&](std::size_t, std::size_t walker, std::span<const Real> q) {
+    for (const auto& [split, network] : splits) {
+      if (!network) continue;
+      const Score score = network->score(q, {});
+      for (const auto& [name, x] : {std::pair{"loss", score.loss}, {"accuracy", score.accuracy}, {"rmse", score.rmse}})
+        if (!std::isnan(x)) {
+          Chains& chains = series[split + " " + name];
+          chains.resize(samples.walkers);
+          chains[walker].push_back(x);
+        }
+    }
+    progress(std::min(1.0, double(++scored * every) / double(all)));
+  });
+  for (const auto& [split, network] : splits)
+    for (const char* name : {"loss", "accuracy", "rmse"})
+      if (const auto at = series.find(split + " " + name); at != series.end())
+        add(out, at->first + " over draws", mean(at->second), mcse_mean(at->second));
+}
+
+// Summed over the walkers; nan for a run without a checkpoint that can be read.
+template <class Real>
+double evaluations(const Replay<Real>& run) {
+  if (!has_checkpoint(run.samples.run)) return NAN;
+  double sum = 0;
+  const std::uint32_t fits = checksum(run.samples.record.at("settings").dump());
+  for (const auto& chain : read_checkpoint<Real>(run.samples.run, fits).chains) sum += double(chain.evaluations);
+  return sum;
+}
+
+template <class Real>
+std::vector<Measure> measured(const Replay<Real>& run, const std::vector<json>& log, std::size_t most,
+                              const std::function<void(double)>& progress) {
+  const Samples& samples = run.samples;
+  std::vector<Measure> out;
+  const json last = log.empty() ? json() : log.back();
+  for (const char* split : {"train", "validation", "test"})
+    for (const char* name : {"loss", "accuracy", "rmse"})
+      add(out, fmt::format("{} {} at the end", split, name), logged(last, fmt::format("{}/{}", split, name)));
+  const bool weights = samples.draws > 0 && samples.manifest.arrays.contains("posterior/" + samples.blocks.front());
+  if (weights) score_draws(run, most, progress, out);
+  const double seconds = samples.record.value("seconds", samples.manifest.seconds);
+  if (samples.draws > 0) {
+    Chains energy;
+    double acceptance = 0;
+    for (std::size_t w = 0; w < samples.walkers; ++w) {
+      energy.push_back(samples.statistic("potential", w));
+      acceptance += samples.statistic("acceptance_rate", w).back() / double(samples.walkers);
+    }
+    const double ess = ess_bulk(energy);
+    add(out, "potential", mean(energy), mcse_mean(energy));
+    add(out, "rhat of potential", rhat(energy));
+    add(out, "ess of potential", ess);
+    add(out, "ess of potential per second", ess / seconds);
+    add(out, "acceptance", acceptance);
+  }
+  add(out, "draws", double(samples.draws * samples.walkers));
+  add(out, "walkers", double(samples.walkers));
+  add(out, "steps", logged(last, "step"));
+  add(out, "gradient evaluations", evaluations(run));
+  add(out, "seconds", seconds);
+  return out;
+}
+
+// "part.all.step" -> 0.1; a row with its numbers and a list count as one value.
+void flatten(const json& settings, const std::string& path, std::map<std::string, std::string>& out) {
+  if (!settings.is_object() || settings.contains("name")) {
+    out[path] = settings.dump();
+    return;
+  }
+  for (const auto& [name, value] : settings.items()) flatten(value, path.empty() ? name : path + "." + name, out);
+}
+
+// Path of each setting that is not the same in all runs -> its value in each; "-" where it does not exist.
+std::map<std::string, std::vector<std::string>> settings_that_differ(const std::vector<Run>& runs) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    std::map<std::string, std::string> flat;
+    flatten(runs[k].settings, "", flat);
+    for (const auto& [path, value] : flat) {
+      auto& values = out[path];
+      values.resize(runs.size(), "-");
+      values[k] = value;
+    }
+  }
+  std::erase_if(out, [](const auto& entry) {
+    return std::all_of(entry.second.begin(), entry.second.end(),
+                       [&](const std::string& value) { return value == entry.second.front(); });
+  });
+  return out;
+}
+
+json number(double x) { return std::isfinite(x) ? json(x) : json(); }
+
+// Measure by measure, the runs below each other.
+Table side_by_side(const std::vector<std::string>& names, const std::vector<std::vector<Measure>>& measures) {
+  std::vector<std::string> order;
+  for (const auto& list : measures)
+    for (const Measure& m : list)
+      if (std::find(order.begin(), order.end(), m.name) == order.end()) order.push_back(m.name);
+  Table table;
+  for (const std::string& name : order)
+    for (std::size_t k = 0; k < names.size(); ++k)
+      for (const Measure& m : measures[k]) {
+        if (m.name != name) continue;
+        Table::Row row = {{"measure", name}, {"run", names[k]}, {"value", number(m.value)}, {"error", number(m.error)}};
+        if (k > 0)
+          for (const Measure& d : difference(measures[0], {m}))
+            row.emplace_back("difference", number(d.value)), row.emplace_back("its_error", number(d.error));
+        table.row(std::move(row));
+      }
+  return table;
+}
+
+Figure learning_curve(const std::vector<Run>& runs, const std::string& path, const std::string& what) {
+  Figure f{what, what, "step", what, {}, {}, "", false, false, false};
+  std::replace(f.name.begin(), f.name.end(), ' ', '_');
+  for (const Run& run : runs) {
+    Curve c{run.name, {}, {}, {}, {}, "line"};
+    for (const json& line : run.log)
+      if (const double x = logged(line, path); std::isfinite(x)) c.x.push_back(logged(line, "step")), c.y.push_back(x);
+    if (!c.x.empty()) f.curves.push_back(std::move(c));
+  }
+  return f;
+}
+
+// What a reader wants first: how the last set of rows, or the energy, differs.
+std::string verdict(const std::vector<std::string>& names, const std::vector<std::vector<Measure>>& measures) {
+  for (const char* name : {"test loss over draws", "validation loss over draws", "train loss over draws",
+                           "test loss at the end", "train loss at the end", "potential"}) {
+    std::vector<std::string> said;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      for (const Measure& m : measures[k])
+        if (m.name == name)
+          said.push_back(std::isnan(m.error) ? fmt::format("{} {:.4g}", names[k], m.value)
+                                             : fmt::format("{} {:.4g} +- {:.2g}", names[k], m.value, m.error));
+    if (said.size() == names.size()) return fmt::format("{}: {}.", name, fmt::join(said, ", "));
+  }
+  return "The runs have no measure in common.";
+}
+
+}  // namespace
+
+std::vector<Measure> average(const std::vector<std::vector<Measure>>& runs) {
+  std::vector<Measure> out;
+  for (const Measure& first : runs.front()) {
+    std::vector<double> values;
+    for (const auto& run : runs)
+      for (const Measure& m : run)
+        if (m.name == first.name) values.push_back(m.value);
+    const double n = double(values.size());
+    double mean = 0, square = 0;
+    for (const double x : values) mean += x / n;
+    for (const double x : values) square += (x - mean) * (x - mean);
+    out.push_back({first.name, mean, n > 1 ? std::sqrt(square / (n - 1) / n) : NAN});
+  }
+  return out;
+}
+
+std::vector<Measure> difference(const std::vector<Measure>& a, const std::vector<Measure>& b) {
+  std::vector<Measure> out;
+  for (const Measure& x : a)
+    for (const Measure& y : b)
+      if (x.name == y.name) out.push_back({x.name, y.value - x.value, std::hypot(x.error, y.error)});
+  return out;
+}
+
+Finding compare(const std::vector<Samples>& all, const CompareOptions& options) {
+  if (all.size() < 2) throw Error("{} run is given; name at least two to compare", all.size());
+  std::vector<Run> runs;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    with_replay(
+        all[k], [](std::string_view) {},
+        [&](const auto& run) {
+          const auto log = read_log(all[k].run);
+          runs.push_back({all[k].run.string(), all[k].record.at("settings"), log,
+                          measured(run, log, options.most, [&](double share) { options.progress(k, share); })});
+        });
+
+  Finding out{"compare", "Runs side by side", {}, {}, {}};
+  std::vector<std::string> names;
+  std::vector<std::vector<Measure>> measures;
+  for (const Run& run : runs) names.push_back(run.name), measures.push_back(run.measures);
+
+  const auto differ = settings_that_differ(runs);
+  Table settings;
+  std::vector<std::string> listed;
+  for (const auto& [path, values] : differ) {
+    Table::Row row = {{"setting", path}};
+    for (std::size_t k = 0; k < runs.size(); ++k) row.emplace_back(runs[k].name, values[k]);
+    settings.row(std::move(row));
+    listed.push_back(fmt::format("{} ({})", path, fmt::join(values, ", ")));
+  }
+
+  // Runs that differ in nothing but the seed, in the order in which they were given.
+  std::vector<std::pair<json, std::vector<std::size_t>>> groups;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    json same = runs[k].settings;
+    same.erase("seed");
+    const auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == same; });
+    if (at == groups.end()) groups.push_back({same, {k}});
+    else at->second.push_back(k);
+  }
+  std::vector<std::string> group_names;
+  std::vector<std::vector<Measure>> group_measures;
+  for (const auto& [same, members] : groups) {
+    std::vector<std::string> mine;
+    std::vector<std::vector<Measure>> theirs;
+    for (const std::size_t k : members) mine.push_back(names[k]), theirs.push_back(measures[k]);
+    group_names.push_back(fmt::format("{}", fmt::join(mine, " ")));
+    group_measures.push_back(members.size() > 1 ? average(theirs) : theirs.front());
+  }
+  const bool grouped = groups.size() < runs.size();
+  out.words.push_back(grouped ? verdict(group_names, group_measures) : verdict(names, measures));
+  out.words.push_back(listed.empty() ? std::string("All settings are the same.")
+                                     : fmt::format("Settings that differ: {}.", fmt::join(listed, "; ")));
+  if (grouped)
+    out.words.push_back(
+        "Runs that differ in the seed only are averaged; errors of these means come from their scatter.");
+  out.words.push_back("Differences are to the first row; errors over draws are Monte Carlo standard errors.");
+  if (grouped) out.tables.push_back({"Averages over seeds", side_by_side(group_names, group_measures)});
+  out.tables.push_back({"Runs", side_by_side(names, measures)});
+  if (!settings.rows.empty()) out.tables.push_back({"Settings that differ", settings});
+  for (const auto& [path, what] : {std::pair{"train/loss", "train loss"},
+                                   {"validation/loss", "validation loss"},
+                                   {"test/loss", "test loss"},
+                                   {"test/accuracy", "test accuracy"},
+                                   {"potential", "potential"}})
+    if (Figure f = learning_curve(runs, path, what); !f.curves.empty()) out.figures.push_back(std::move(f));
+  return out;
+}
+
+}  // namespace kelvin

@@ -169,7 +169,7 @@ TEST(Analyse, WeightsOfAWideGaussianAreNormal) {
 TEST(Analyse, PartsAndBlocksOfANetwork) {
   const Desk desk;
   ASSERT_EQ(
-      desk.kelvin("sample " + source + "/examples/gap.toml -q -o run --set steps=4000 --set warmup=100 --set every=20")
+      desk.kelvin("sample " + source + "/examples/gap.toml -q -o run --set steps=1000 --set warmup=100 --set every=5")
           .code,
       0);
   const Samples samples = open_samples(desk.path("run"));

@@ -78,6 +78,9 @@ TEST(FreeEnergy, ABarrierThatWasNeverSeenIsSaidToBeHigher) {
   const FreeEnergy f = free_energy(chains, 1, 40);
   ASSERT_EQ(f.barriers.size(), 1u);
   EXPECT_FALSE(f.barriers[0].visited);
+  chains[1] = chains[0];
+  chains[1][500] = 1;
+  EXPECT_TRUE(free_energy(chains, 1, 40).barriers.empty()) << "one outlier is no well";
 }
 
 TEST(FreeEnergy, RefusesTooLittle) {

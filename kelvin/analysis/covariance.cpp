@@ -36,7 +36,8 @@ Eigenpairs from_matrix(const Rows& rows, const Eigen::VectorXd& mean, std::size_
   return all_eigenpairs(C, n, vectors);
 }
 
-// C v = (X^T (X v - mean.v) - mean sum(X v - mean.v)) / (rows - 1), a piece of X at a time.
+// C v = X^T (X v - mean.v) / (rows - 1), a piece of X at a time; the mean need not be taken from X^T too, because the
+// entries of X v - mean.v add up to 0.
 Eigenpairs from_products(const Rows& rows, const Eigen::VectorXd& mean, std::size_t count) {
   const auto n = Eigen::Index(rows.width);
   const Operator apply = [&](std::span<const double> x, std::span<double> y) {
@@ -44,14 +45,12 @@ Eigenpairs from_products(const Rows& rows, const Eigen::VectorXd& mean, std::siz
     Eigen::Map<Eigen::VectorXd> Cv(y.data(), n);
     Cv.setZero();
     const double shift = mean.dot(v);
-    double sum = 0;
     rows.each([&](std::span<const double> piece) {
       const auto X = as_matrix(piece, rows.width);
       const Eigen::VectorXd along = (X * v).array() - shift;
       Cv.noalias() += X.transpose() * along;
-      sum += along.sum();
     });
-    Cv = (Cv - sum * mean) / double(rows.count - 1);
+    Cv /= double(rows.count - 1);
   };
   return leading_eigenpairs(apply, rows.width, count);
 }

@@ -47,6 +47,19 @@ double slope_at(double eps, std::span<const double> d, std::size_t n) {
   return moment / sum;
 }
 
+double median(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + long(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+double remoteness(const std::vector<double>& d, std::size_t n) {
+  std::vector<double> nearest(n, std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      if (i != j) nearest[i] = std::min(nearest[i], d[i * n + j]);
+  return median(nearest) / median(d);
+}
+
 }  // namespace
 
 Bandwidth chosen_bandwidth(std::span<const double> d, std::size_t n) {
@@ -90,6 +103,7 @@ DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, co
     const Bandwidth chosen = chosen_bandwidth(k, n);
     map.bandwidth = chosen.value, map.dimension = chosen.dimension;
   }
+  map.remoteness = remoteness(k, n);
   const auto size = Eigen::Index(n);
   Eigen::Map<Eigen::ArrayXXd> K(k.data(), size, size);
   K = (-K / (4 * map.bandwidth)).exp();
@@ -212,6 +226,12 @@ Analysed described(const Chosen& chosen, const DiffusionMap& map, const Diffusio
         "only {:.2g} pairs of neighbours join the two sides of the slowest coordinate: its rate measures gaps between "
         "draws, not the dynamics; take more --points or a larger --bandwidth",
         map.ties));
+  if (map.remoteness > 0.5)
+    out.finding.words.push_back(
+        fmt::format("the draws are nearly equally far from each other (the nearest at {:.2g} of the usual squared "
+                    "distance): too many "
+                    "dimensions for a kernel to see anything; choose few parameters with --blocks",
+                    map.remoteness));
   out.finding.words.push_back(fmt::format("the slowest process among {} points has rate {:.4g}, the next {:.4g}",
                                           psi[0].size(), map.rates[1], map.rates.size() > 2 ? map.rates[2] : NAN));
   out.finding.words.push_back(

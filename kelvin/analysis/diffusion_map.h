@@ -25,6 +25,7 @@ struct DiffusionMap {
   double bandwidth = 0;
   double dimension = 0;       // of the set of points, as the kernel sees it at that bandwidth
   double effective = 0;       // points that carry the stationary law: (sum of it)^2 / sum of its squares
+  double remoteness = 0;      // median squared distance to the nearest point, over that to any: near 1, nothing is near
   double ties = 0;            // sum of k_ij between the two signs of the slowest coordinate: pairs that join them
   Eigenpairs pairs;           // of P, right eigenvectors, of mean square 1 under its stationary law
   std::vector<double> rates;  // -(1 - value) / eps: eigenvalues of the generator

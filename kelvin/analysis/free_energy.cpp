@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "kelvin/analysis/chosen.h"
 #include "kelvin/data/npy.h"
@@ -65,10 +66,16 @@ FreeEnergy::Barrier barrier_from(const FreeEnergy& f, std::size_t other, const S
           !std::isnan(f.value[top])};
 }
 
+// Share of the draws on that side of the top.
+double beyond(const std::vector<double>& shares, std::size_t top, std::size_t side) {
+  const auto at = shares.begin() + long(top);
+  return side > top ? std::accumulate(at, shares.end(), 0.0) : std::accumulate(shares.begin(), at, 0.0);
+}
+
 }  // namespace
 
 FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bins) {
-  constexpr double clearly = 4;  // standard errors
+  constexpr double clearly = 4, outliers = 0.05;  // standard errors; share of the draws
   double low = infinity, high = -infinity;
   for (const auto& x : chains)
     for (const double v : x) {
@@ -87,14 +94,17 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
     f.value.push_back(shares.all[i] > 0 ? temperature * std::log(shares.all[f.deepest] / shares.all[i]) : NAN);
     f.error.push_back(shares.error(i, f.deepest, temperature));
   }
-  // Of all bins, the one whose way out rises most, by more than noise explains.
-  double best = 0;
+  // Of all bins, the one whose way out rises most, by more than noise explains; a gap without draws counts if it cuts
+  // off more than some outliers.
+  double best = 0, most = 0;
   for (std::size_t j = 0; j < bins; ++j) {
-    if (std::isnan(f.error[j]) || j == f.deepest) continue;
+    if (std::isnan(f.value[j]) || j == f.deepest) continue;
     const auto b = barrier_from(f, j, shares, temperature);
+    if (b.top == j || (b.visited && std::isnan(f.error[j]))) continue;
     const double error = std::isnan(b.back_error) ? temperature : b.back_error;
-    const double clear = b.visited ? b.back - clearly * error : infinity;
-    if (b.top != j && clear > best) best = clear, f.barriers = {b};
+    const double clear = b.visited ? b.back - clearly * error : beyond(shares.all, b.top, j) >= outliers ? infinity : 0;
+    if (clear > best || (clear == best && clear > 0 && shares.all[j] > most))
+      best = clear, most = shares.all[j], f.barriers = {b};
   }
   return f;
 }

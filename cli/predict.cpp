@@ -51,6 +51,7 @@ Chosen rows_for(const Options& o, const RunSettings& settings, const Splits& spl
 template <class Real>
 void execute(const Samples& samples, const RunSettings& settings, const Options& o) {
   const Replay<Real> again = replay<Real>(samples, settings, [](std::string_view) {});
+  check_predicts(again);
   const Splits& splits = again.problem.data;
   const Chosen chosen = rows_for(o, settings, splits);
   std::optional<Dataset> outside;

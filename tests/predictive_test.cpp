@@ -207,12 +207,12 @@ model = { layers = [2, 7, 1], loss = "gaussian" }
 part.all = { temperature = 1.0 }
 )";
   for (const std::string& toml : {numbers, logistic}) {
-    const MadeRun<float> run(toml, some_draws<float>(toml, 90));
+    const MadeRun<float> run(toml, some_draws<float>(toml, 30));
     const Dataset& test = run.replay.problem.data.test;
     PredictOptions options;
     options.levels = {0.1, 0.5};
     const Predictive one = predict(run.replay, test, options);
-    options.threads = 3, options.most_numbers = 90 * 512;  // three groups of rows, the last one smaller
+    options.threads = 3, options.most_numbers = 30 * 512;  // three groups of rows, the last one smaller
     const Predictive other = predict(run.replay, test, options);
     EXPECT_EQ(one.mean, other.mean);
     EXPECT_EQ(one.total, other.total);

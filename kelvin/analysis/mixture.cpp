@@ -93,7 +93,7 @@ double Mixture::ranked_score(double x) const {
   }
   constexpr double most_nodes = 512;
   const double from = low(), range = high() - from, narrowest = *std::min_element(scales.begin(), scales.end());
-  const double nodes = std::min(most_nodes, std::ceil(range / (narrowest / 3)));
+  const double nodes = std::min(most_nodes, std::ceil(range / (narrowest * law->spacing)));
   for (double k = 1; k < nodes; ++k) {
     const double below = distribution(from + k * range / nodes);
     spread += below * (1 - below);

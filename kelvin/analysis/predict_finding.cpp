@@ -263,8 +263,9 @@ Finding predict_finding(const Predicted& p, const Dataset& train) {
     for (const OutsideScore& s : scores) {
       const MeanOf a = auroc(row_scores(p.rows, p.rows, s.uncertainty), row_scores(*p.outside, p.rows, s.uncertainty));
       table.row({{"score", s.name}, {"auroc", a.value}, {"+-", a.error}});
-      out.words.push_back(fmt::format("{} tells {} rows out of distribution apart with auroc {:.3f} +- {:.3f}", s.name,
-                                      p.outside->rows, a.value, a.error));
+      out.words.push_back(
+          fmt::format("{} against {} rows out of distribution: auroc {:.3f} +- {:.3f} (0.5 guesses, 1 tells all apart)",
+                      s.name, p.outside->rows, a.value, a.error));
     }
     out.tables.push_back({"Out of distribution", std::move(table)});
   }

@@ -317,18 +317,24 @@ Scatter scatter_of(const Problem<Real>& problem) {
 }
 
 template <class Real>
-Predictive predict(const Replay<Real>& replay, const Dataset& rows, const PredictOptions& options) {
-  const Problem<Real>& problem = replay.problem;
-  if (!problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
+void check_predicts(const Replay<Real>& replay) {
+  if (!replay.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
   if (replay.samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", replay.samples.run.string());
-  if (options.every == 0) throw Error("every must be at least 1: 1 takes all draws, 2 every other one");
+}
+
+template <class Real>
+Predictive predict(const Replay<Real>& replay, const Dataset& rows, const PredictOptions& options) {
+  check_predicts(replay);
+  const Problem<Real>& problem = replay.problem;
   const bool classes = loss_named(problem.settings.model.loss).wants_classes() || problem.data.train.has_classes();
   return classes ? predict_classes(replay, rows, options) : predict_numbers(replay, rows, options);
 }
 
 template Scatter scatter_of(const Problem<float>&);
 template Scatter scatter_of(const Problem<double>&);
+template void check_predicts(const Replay<float>&);
+template void check_predicts(const Replay<double>&);
 template Predictive predict(const Replay<float>&, const Dataset&, const PredictOptions&);
 template Predictive predict(const Replay<double>&, const Dataset&, const PredictOptions&);
 

@@ -41,6 +41,10 @@ struct Predictive {
   std::vector<double> below;  // numbers, when there is a law of the noise: as in Regressed
 };
 
+// Refuses toys, and runs without draws.
+template <class Real>
+void check_predicts(const Replay<Real>&);
+
 // Rows need no targets. The result does not depend on the number of threads.
 template <class Real>
 Predictive predict(const Replay<Real>&, const Dataset& rows, const PredictOptions&);

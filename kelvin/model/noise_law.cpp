@@ -26,7 +26,8 @@ double laplace_distance(double e, double s) { return std::abs(e) + s * std::exp(
 
 }  // namespace
 
-const NoiseLaw normal_law = {"gaussian", normal_log_density, normal_distribution, normal_distance, 1, 7.1};
-const NoiseLaw laplace_law = {"laplace", laplace_log_density, laplace_distribution, laplace_distance, 2, 27};
+// Sums over smooth curves converge faster than any power of the spacing: 0.7 errs by 1e-9. A kink leaves its cube.
+const NoiseLaw normal_law = {"gaussian", normal_log_density, normal_distribution, normal_distance, 1, 7.1, 0.7};
+const NoiseLaw laplace_law = {"laplace", laplace_log_density, laplace_distribution, laplace_distance, 2, 27, 0.25};
 
 }  // namespace kelvin

@@ -14,6 +14,7 @@ struct NoiseLaw {
   double (*distance)(double e, double s);      // mean of |noise - e|
   double variance;                             // in units of s^2
   double reach;                                // less than 1e-12 lies beyond so many s, on either side
+  double spacing;                              // in s, of sums that stand for integrals over its curves
 };
 
 extern const NoiseLaw normal_law;   // exp(-e^2 / 2 s^2)

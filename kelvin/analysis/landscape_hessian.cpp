@@ -131,14 +131,14 @@ double kicks(const Scheme& scheme) {
   return std::max(1.0, count);
 }
 
-// A step h divided over k kicks is stable if a(h) x curvature < 1: a = (h/k)^2 / 4m with momenta, (h/k) / 2 without.
+// A step h divided over k kicks is stable if a(h) x curvature < 1: a = (h/k)^2 / 4m with momenta, (h/k) / 2m without.
 struct Stride {
   double step, mass, kicks;
   bool momentum;
-  double factor() const { return momentum ? step * step / (4 * mass * kicks * kicks) : step / (2 * kicks); }
+  double factor() const { return momentum ? step * step / (4 * mass * kicks * kicks) : step / (2 * mass * kicks); }
   double limit(double curvature) const {
     if (curvature <= 0) return INFINITY;
-    return momentum ? 2 * kicks * std::sqrt(mass / curvature) : 2 * kicks / curvature;
+    return momentum ? 2 * kicks * std::sqrt(mass / curvature) : 2 * kicks * mass / curvature;
   }
 };
 
@@ -162,7 +162,7 @@ void advise(const Scene& scene, const Curvature& H, const LeadingPlan& plan, Fin
     table.row({{"part", part.name},
                {"scheme", part.scheme.text},
                {"step", stride.step},
-               {"mass", stride.momentum ? nlohmann::json(stride.mass) : nlohmann::json()},
+               {"mass", stride.mass},
                {"curvature", curvature},
                {"limit", std::isfinite(limit) ? nlohmann::json(limit) : nlohmann::json()},
                {"step / limit", stride.step / limit}});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin train`, `kelvin sample` and `kelvin resume`: one loop. Training is sampling at temperature 0.
+#include <sys/utsname.h>
+
 #include <cmath>
 #include <csignal>
 #include <ctime>
@@ -12,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "kelvin/chain/problem.h"
+#include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
 #include "kelvin/trajectory/samples.h"
@@ -155,6 +158,15 @@ std::string now() {
   return text;
 }
 
+// What the speed of a run, and the last place of its numbers, may depend on.
+std::string machine() {
+  utsname system = {};
+  uname(&system);
+  constexpr const char* instructions[] = {"portable", "AVX2", "AVX-512"};
+  return fmt::format("{} {}, {} threads, {} instructions", system.sysname, system.machine,
+                     std::thread::hardware_concurrency(), instructions[int(best_isa())]);
+}
+
 void write_record(const std::filesystem::path& run, const nlohmann::json& record) {
   write_file(run / "run.json", record.dump(2) + "\n");
 }
@@ -234,7 +246,10 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   record["until"] = total;
   record["data_checksum"] = data;
   record.erase("finished");
-  if (!resumed) record["created_at"] = now(), record["directory"] = std::filesystem::current_path().string();
+  if (!resumed) {
+    record["created_at"] = now(), record["directory"] = std::filesystem::current_path().string();
+    record["machine"] = machine();
+  }
   write_record(out, record);
   if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
   nlohmann::json line = trim_log(out / "log.jsonl", before);

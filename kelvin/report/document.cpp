@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/analysis/compare.h"
 #include "kelvin/core/version.h"
 #include "kelvin/report/sections.h"
 #include "kelvin/report/standard.h"
@@ -84,12 +85,16 @@ std::string plain(const std::string& text) {
 class Sections {
  public:
   json operator()(Finding finding, const std::string& run) {
+    std::erase_if(finding.figures, [&](const Figure& f) { return shown_before(f); });
     for (Figure& f : finding.figures) {
       std::size_t most = 0;
       for (const Curve& c : f.curves) most = std::max(most, c.x.size());
       const std::size_t room = points_of_a_figure / std::max<std::size_t>(1, f.curves.size());
       if (thin(f, std::max(room, fewest_points_of_a_curve)))
-        f.caption += fmt::format("{}Thinned for this page{}.", f.caption.empty() ? "" : " ",
+        f.caption += fmt::format("{}Thinned for this page{}.",
+                                 f.caption.empty()          ? ""
+                                 : f.caption.ends_with('.') ? " "
+                                                            : ". ",
                                  most > room ? fmt::format(" from up to {} points a curve", most) : "");
     }
     json out = as_json(finding);
@@ -104,11 +109,21 @@ class Sections {
   }
 
  private:
-  std::set<std::string> taken_;
+  // The curves of another figure, as when two findings look at the same log.
+  bool shown_before(const Figure& figure) {
+    if (figure.map) return false;
+    std::string bytes;
+    for (const Curve& c : figure.curves)
+      for (const auto* values : {&c.x, &c.y})
+        bytes.append(reinterpret_cast<const char*>(values->data()), values->size() * sizeof(double));
+    return !shown_.insert(std::move(bytes)).second;
+  }
+
+  std::set<std::string> taken_, shown_;
 };
 
 // All findings of a run in the order of reading: the standard ones, kept or made now, then whatever else was kept.
-std::vector<Finding> findings_of(const Samples& samples, std::string& verdict, const Remark& tell) {
+std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string>& verdict, const Remark& tell) {
   std::vector<Finding> kept = kept_findings(samples.run), out;
   for (const StandardFinding& row : standard_findings()) {
     const auto found = std::find_if(kept.begin(), kept.end(), [&](const Finding& f) { return f.name == row.name; });
@@ -125,7 +140,7 @@ std::vector<Finding> findings_of(const Samples& samples, std::string& verdict, c
     } else {
       continue;
     }
-    if (row.verdict && !out.back().words.empty()) verdict = out.back().words.front();
+    if (row.verdict) verdict = out.back().words;
   }
   std::move(kept.begin(), kept.end(), std::back_inserter(out));
   return out;
@@ -156,9 +171,10 @@ json report_document(const std::vector<fs::path>& runs, const std::string& made,
   Sections section;
   json out = {
       {"title", ""}, {"made", made}, {"version", version()}, {"overview", json::array()}, {"runs", json::array()}};
-  std::vector<std::string> verdicts;
+  std::vector<Samples> samples;
   for (const RunFiles& f : files) {
-    std::string verdict = "Nothing is known yet of how well this run sampled.";
+    samples.push_back(open_samples(f.run));
+    std::vector<std::string> verdict = {"Nothing is known yet of how well this run went: it has no draws."};
     json sections = json::array();
     sections.push_back(section(what_was_run(f), f.name));
     sections.back()["folds"] = {{{"title", "All settings, resolved"}, {"settings", f.record.at("settings")}}};
@@ -167,13 +183,16 @@ json report_document(const std::vector<fs::path>& runs, const std::string& made,
           {{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
     if (Finding learned = learning(f); !learned.figures.empty())
       sections.push_back(section(std::move(learned), f.name));
-    for (Finding& finding : findings_of(open_samples(f.run), verdict, tell))
+    for (Finding& finding : findings_of(samples.back(), verdict, tell))
       sections.push_back(section(std::move(finding), f.name));
     out["title"] = out["title"].get<std::string>() + (out["title"] == "" ? "" : ", ") + f.name;
     out["runs"].push_back({{"name", f.name}, {"verdict", verdict}, {"sections", sections}});
-    verdicts.push_back(verdict);
   }
-  if (files.size() > 1) out["overview"].push_back(section(comparison(files, verdicts), "all"));
+  if (samples.size() > 1) try {
+      out["overview"].push_back(section(compare(samples, {}), "all"));
+    } catch (const Error& e) {
+      tell(fmt::format("the comparison is left out of the report: {}", e.what()));
+    }
   return out;
 }
 

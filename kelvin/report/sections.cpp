@@ -15,11 +15,11 @@ namespace {
 constexpr const char* splits[] = {"train", "validation", "test"};
 
 // What scores are called for a reader, and how they are shown.
-struct Measure {
+struct Scored {
   const char *name, *title, *label;
   double factor;  // from the log's number to the one that is shown
 };
-constexpr Measure measures[] = {
+constexpr Scored measures[] = {
     {"loss", "Loss", "mean loss per row", 1},
     {"accuracy", "Accuracy", "rows right (%)", 100},
     {"rmse", "Error", "root mean square error", 1},
@@ -75,7 +75,7 @@ double logged(const json& line, const std::string& split, const std::string& mea
 }
 
 // All that the log says of one measure, by step; empty if it never does.
-Curve curve_of(const RunFiles& files, const std::string& split, const Measure& measure) {
+Curve curve_of(const RunFiles& files, const std::string& split, const Scored& measure) {
   Curve curve{split, {}, {}, {}, {}, "line"};
   bool some = false;
   for (const json& line : files.log) {
@@ -86,7 +86,7 @@ Curve curve_of(const RunFiles& files, const std::string& split, const Measure& m
   return some ? curve : Curve{split, {}, {}, {}, {}, "line"};
 }
 
-Figure figure_of(const Measure& measure, std::vector<Curve> curves) {
+Figure figure_of(const Scored& measure, std::vector<Curve> curves) {
   Figure figure{measure.name, measure.title, "step", measure.label, std::move(curves), {}, "", false, false, false};
   double low = INFINITY, high = 0;
   for (const Curve& c : figure.curves)
@@ -162,7 +162,7 @@ Finding what_was_run(const RunFiles& files) {
 Finding learning(const RunFiles& files) {
   Finding finding{"learning", "How it learned", {}, {}, {}};
   Table final;
-  for (const Measure& measure : measures) {
+  for (const Scored& measure : measures) {
     std::vector<Curve> curves;
     for (const char* split : splits)
       if (Curve c = curve_of(files, split, measure); !c.x.empty()) curves.push_back(std::move(c));
@@ -189,40 +189,6 @@ Finding learning(const RunFiles& files) {
             : "");
   }
   if (!final.rows.empty()) finding.tables.push_back({"", final});
-  return finding;
-}
-
-Finding comparison(std::span<const RunFiles> runs, std::span<const std::string> verdicts) {
-  Finding finding{"comparison", "The runs beside each other", {}, {}, {}};
-  Table table;
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    const json& record = runs[k].record;
-    std::string schemes;
-    for (const std::string part : record.at("parts"))
-      schemes += (schemes.empty() ? "" : ", ") + record.at("part").at(part).at("scheme").get<std::string>();
-    Table::Row row = {{"run", runs[k].name}, {"scheme", schemes}, {"parameters", record.at("parameters")}};
-    for (const Measure& measure : measures)
-      for (const char* split : splits)
-        if (const double y = runs[k].log.empty() ? NAN : logged(runs[k].log.back(), split, measure.name);
-            !std::isnan(y))
-          row.emplace_back(fmt::format("{} {}", split, measure.name), y);
-    if (record.contains("seconds")) row.emplace_back("seconds", record["seconds"]);
-    row.emplace_back("verdict", verdicts[k]);
-    table.row(std::move(row));
-  }
-  finding.tables.push_back({"", table});
-  for (const Measure& measure : measures)
-    for (const char* split : {"train", "test"}) {
-      std::vector<Curve> curves;
-      for (const RunFiles& files : runs)
-        if (Curve c = curve_of(files, split, measure); !c.x.empty())
-          c.name = files.name, curves.push_back(std::move(c));
-      if (curves.empty()) continue;
-      Figure figure = figure_of(measure, std::move(curves));
-      figure.name = fmt::format("{}_{}", split, measure.name);
-      figure.title = fmt::format("{}, {} rows", measure.title, split);
-      finding.figures.push_back(std::move(figure));
-    }
   return finding;
 }
 

@@ -2,7 +2,6 @@
 // Findings that need no draws: what was run, and how it learned.
 #pragma once
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "kelvin/analysis/finding.h"
 
@@ -19,6 +18,5 @@ RunFiles read_run_files(const std::filesystem::path& run);
 
 Finding what_was_run(const RunFiles&);
 Finding learning(const RunFiles&);
-Finding comparison(std::span<const RunFiles>, std::span<const std::string> verdicts);
 
 }  // namespace kelvin

@@ -3,6 +3,7 @@
 
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/boundary.h"
+#include "kelvin/analysis/diagnose.h"
 #include "kelvin/analysis/predict_finding.h"
 
 namespace kelvin {
@@ -12,15 +13,15 @@ namespace {
 // Enough for the eye; the commands use more.
 constexpr std::size_t most_draws = 400, grid_lines = 100, most_parameters = 20000;
 
-bool has_draws(const Samples& samples) { return samples.draws > 1; }
+bool has_draws(const Samples& samples) { return samples.draws > 0; }
 
 bool has_network(const Samples& samples) {
-  return samples.draws > 0 && !samples.record.at("targets").at("names").empty() &&
+  return has_draws(samples) && !samples.record.at("targets").at("names").empty() &&
          samples.record.at("settings").at("store").at("weights") != "none";
 }
 
 bool is_small(const Samples& samples) {
-  return has_draws(samples) && has_network(samples) && samples.record.at("parameters") <= most_parameters;
+  return samples.draws > 1 && has_network(samples) && samples.record.at("parameters") <= most_parameters;
 }
 
 bool classifies_a_plane(const Samples& samples) {
@@ -65,7 +66,10 @@ Finding regions(const Samples& samples, const Remark&) {
 
 Finding histograms(const Samples& samples, const Remark& tell) { return analyse_weights(samples, {}, tell).finding; }
 
+Finding diagnosis(const Samples& samples, const Remark&) { return diagnose(samples); }
+
 const StandardFinding rows[] = {
+    {"diagnose", has_draws, diagnosis, true},
     {"predict", has_network, predictions, false},
     {"boundary", classifies_a_plane, regions, false},
     {"weights", is_small, histograms, false},

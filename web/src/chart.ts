@@ -36,7 +36,9 @@ function stroke(curve: Curve, x: Scale, y: Scale, steps: boolean, extra: Record<
     out.push(svg("path", { d: band(places) ?? "", class: "band" }));
   }
   const path = line<number>().defined(seen(curve.y)).x(px).y(py(curve.y)).curve(shape);
-  out.push(svg("path", { d: path(places) ?? "", class: "halo" }), svg("path", { d: path(places) ?? "", class: "line", ...extra }));
+  const d = path(places) ?? "";
+  if (!("stroke-dasharray" in extra)) out.push(svg("path", { d, class: "halo" }));
+  out.push(svg("path", { d, class: "line", ...extra }));
   return out;
 }
 
@@ -45,7 +47,7 @@ const styles: Record<string, Draw> = {
   dashed: (curve, x, y) => stroke(curve, x, y, false, { "stroke-dasharray": "6 4" }),
   steps: (curve, x, y) => stroke(curve, x, y, true, {}),
   points: (curve, x, y) => {
-    const many = curve.x.length > 300;
+    const many = curve.x.length > 150;
     const radius = many ? 1.8 : 3;
     let dots = "";
     let whiskers = "";
@@ -100,7 +102,7 @@ export function legend_of(figure: Figure, view: View, redraw: () => void): HTMLE
   if (named.length > 1 || (named.length === 1 && figure.map))
     figure.curves.forEach((curve, k) => {
       if (!curve.name) return;
-      const key = html("button", { type: "button", class: `key ${curve_class(figure, k)} ${curve.style}`, "aria-pressed": "true", title: "show or hide" }, html("i"), curve.name);
+      const key = html("button", { type: "button", class: `key ${curve_class(k)} ${curve.style}`, "aria-pressed": "true", title: "show or hide" }, html("i"), curve.name);
       key.addEventListener("click", () => {
         if (!view.hidden.delete(k)) view.hidden.add(k);
         key.setAttribute("aria-pressed", String(!view.hidden.has(k)));
@@ -129,14 +131,16 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
   const y_ticks = ticks(rough, Math.max(3, height / 55), log_y);
   const widest = Math.max(...y_ticks.map((t) => t.text.length), 1);
   const margin = { left: 16 + 7 * widest + (figure.y_label ? 18 : 0), right: has_bar ? 76 : 16, top: has_bar && figure.map?.label ? 26 : 10, bottom: figure.x_label ? 46 : 28 };
-  const inner_width = width - margin.left - margin.right;
-  if (figure.equal_axes && !view.x) {
-    if (!size) height = Math.round(Math.min(460, Math.max(240, inner_width * ((y_range[1] - y_range[0]) / (x_range[1] - x_range[0]))))) + margin.top + margin.bottom;
+  let inner_width = width - margin.left - margin.right;
+  if (figure.equal_axes && !view.x && !log_x && !log_y) {
+    const [wide, tall] = [x_range[1] - x_range[0], y_range[1] - y_range[0]];
+    if (!size) height = Math.round(Math.min(460, Math.max(240, (inner_width * tall) / wide))) + margin.top + margin.bottom;
     const inner = height - margin.top - margin.bottom;
-    const unit = Math.max((x_range[1] - x_range[0]) / inner_width, (y_range[1] - y_range[0]) / inner);
-    const grow = ([low, high]: Range, room: number): Range => [(low + high) / 2 - (unit * room) / 2, (low + high) / 2 + (unit * room) / 2];
-    x_range = grow(x_range, inner_width);
-    y_range = grow(y_range, inner);
+    const unit = Math.max(wide / inner_width, tall / inner);
+    const middle = (y_range[0] + y_range[1]) / 2;
+    y_range = [middle - (unit * inner) / 2, middle + (unit * inner) / 2];
+    margin.right += inner_width - wide / unit;
+    inner_width = wide / unit;
   }
   const inner_height = height - margin.top - margin.bottom;
   const x = make_scale(x_range, [margin.left, margin.left + inner_width], log_x);
@@ -164,13 +168,18 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
   frame.append(fitted(svg("text", { x: margin.left + inner_width / 2, y: height - 8, "text-anchor": "middle", class: "label" }, figure.x_label), inner_width));
   frame.append(fitted(svg("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "label" }, figure.y_label), inner_height));
 
-  if (figure.map) draw_map(drawing, figure.map, x, y, has_bar ? { group: frame, left: width - margin.right + 14, top: margin.top, height: inner_height } : undefined);
+  if (figure.map) draw_map(drawing, figure.map, x, y, has_bar ? { group: frame, left: margin.left + inner_width + 14, top: margin.top, height: inner_height } : undefined);
   const bars = visible.filter(({ curve }) => curve.style === "bars");
+  const long = visible.filter(({ curve }) => curve.style === "line" && curve.x.length > 300).length;
+  const state = `${bars.length > 4 || long > 2 ? " crowded" : ""}${figure.map ? " on-map" : ""}`;
+  const under = svg("g");
+  drawing.append(under);
   for (const { curve, k } of visible) {
-    const crowded = bars.length > 4 || (visible.length > 2 && curve.style === "line" && curve.x.length > 300);
-    const group = svg("g", { class: `curve ${curve_class(figure, k)}${crowded ? " crowded" : ""}${figure.map ? " on-map" : ""}` });
+    const name = `curve ${curve_class(k)}${state}`;
+    const [back, group] = [svg("g", { class: name }), svg("g", { class: name })];
     const among = { place: bars.findIndex((b) => b.k === k), count: bars.length };
-    group.append(...(styles[curve.style] ?? styles.line)(curve, x, y, among));
+    for (const shape of (styles[curve.style] ?? styles.line)(curve, x, y, among)) (shape.classList.contains("band") ? back : group).append(shape);
+    under.append(back);
     drawing.append(group);
   }
   host.replaceChildren(picture);

@@ -2,12 +2,9 @@
 // Colours of maps. Curves take theirs from the style sheet (c0, c1, ...), so that themes and print need no redrawing.
 import { interpolateRdBu, interpolateViridis } from "d3-scale-chromatic";
 import { type Range, type Scale, extent, make_scale, spans_decades } from "./axes";
-import type { Figure, MapData } from "./report";
+import type { MapData } from "./report";
 
-// The class of a curve that style.css colours. Over a map the first, blue, would be lost among its colours.
-export function curve_class(figure: Figure, curve: number): string {
-  return `c${(curve + (figure.map && figure.map.style !== "classes" ? 1 : 0)) % 8}`;
-}
+export const curve_class = (curve: number): string => `c${curve % 8}`; // as style.css names them
 
 // Regions of classes, on a light and a dark page alike; the same order as c0, c1, ...
 const classes: [number, number, number][] = [

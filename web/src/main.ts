@@ -45,7 +45,7 @@ interface Entry {
 function run_element(run: Run, index: number, alone: boolean, contents: Entry[]): HTMLElement {
   const out = html("article", { id: `run${index}` });
   if (!alone) {
-    out.append(html("h2", { class: "run" }, run.name), html("p", { class: "lead" }, run.verdict));
+    out.append(html("h2", { class: "run" }, run.name), html("p", { class: "lead" }, run.verdict[0] ?? ""));
     contents.push({ id: `run${index}`, title: run.name, inner: false });
   }
   run.sections.forEach((finding, k) => {
@@ -109,7 +109,12 @@ function show_page(report: Report, page: HTMLElement): void {
   const alone = report.runs.length === 1;
   const contents: Entry[] = [];
   const main = html("main");
-  const verdict = alone ? html("p", { class: "verdict" }, report.runs[0].verdict) : "";
+  const verdict = html("div", { class: "verdict" });
+  for (const run of report.runs) {
+    const [first, ...others] = run.verdict;
+    verdict.append(html("p", {}, ...(alone ? [] : [html("strong", {}, run.name), ": "]), first ?? ""));
+    if (alone) verdict.append(...others.slice(0, 3).map((text) => html("p", { class: "why" }, text)));
+  }
   main.append(html("header", {}, html("p", { class: "brand" }, "Kelvin report"), html("h1", {}, report.title), verdict, html("p", { class: "made" }, `made ${report.made} by Kelvin ${report.version}`)));
   report.overview.forEach((finding, k) => {
     contents.push({ id: `overview-${k}`, title: finding.title, inner: false });
@@ -119,13 +124,14 @@ function show_page(report: Report, page: HTMLElement): void {
   page.replaceChildren(contents_element(contents), main, theme_switch());
 }
 
-// One figure at the size of the window: what `kelvin report --png` photographs.
+// One figure alone, 900 x 600: what `kelvin report --png` photographs.
 function show_single(figure: Figure, page: HTMLElement): void {
   document.body.classList.add("single");
   document.documentElement.dataset.theme = "light";
-  const room = figure.curves.length > 1 || figure.map ? 110 : 80;
-  const one = figure_element(figure, { width: window.innerWidth - 48, height: window.innerHeight - room - 40 });
+  const size = { width: 852, height: 0 };
+  const one = figure_element(figure, size);
   page.replaceChildren(one.element);
+  size.height = 600 - 12 - one.element.offsetHeight;
   one.draw();
 }
 

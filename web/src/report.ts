@@ -60,7 +60,7 @@ export interface Fold {
 
 export interface Run {
   name: string;
-  verdict: string;
+  verdict: string[]; // sentences, the first the verdict
   sections: Finding[];
 }
 

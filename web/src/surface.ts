@@ -78,7 +78,7 @@ export function draw_surface(host: HTMLElement, figure: Figure, map: MapData, an
       const z = is_number(cx) && is_number(cy) ? interpolated(map, cx, cy) : undefined;
       return is_number(cx) && is_number(cy) && is_number(z) ? [to_x(cx), to_y(cy), to_z(z) + 0.02] : undefined;
     });
-    const group = svg("g", { class: `curve ${curve_class(figure, k)} on-map` });
+    const group = svg("g", { class: `curve ${curve_class(k)} on-map` });
     const solid = points.filter((p): p is Point => p !== undefined);
     if (curve.style === "points") for (const p of solid) group.append(svg("circle", { cx: seen(p)[0], cy: seen(p)[1], r: 3, class: "dots" }));
     else if (solid.length) group.append(svg("path", { d: path(...solid), class: "halo" }), svg("path", { d: path(...solid), class: "line" }));

@@ -17,6 +17,10 @@ function order(a: Cell, b: Cell): number {
   return text_of(a).localeCompare(text_of(b), undefined, { numeric: true });
 }
 
+function cell_element(text: string, numeric: boolean): HTMLElement {
+  return html("td", numeric ? { class: "number" } : text.length > 28 ? { class: "long" } : {}, text);
+}
+
 export function table_element(table: Table): HTMLElement {
   const numeric = new Set(table.columns.filter((name) => table.rows.some((row) => typeof row[name] === "number")));
   const body = html("tbody");
@@ -25,7 +29,7 @@ export function table_element(table: Table): HTMLElement {
   const fill = () =>
     body.replaceChildren(
       ...(open ? rows : rows.slice(0, rows_shown)).map((row) =>
-        html("tr", {}, ...table.columns.map((name) => html("td", numeric.has(name) ? { class: "number" } : {}, text_of(row[name])))),
+        html("tr", {}, ...table.columns.map((name) => cell_element(text_of(row[name]), numeric.has(name)))),
       ),
     );
   let sorted: { by?: string; down: boolean } = { down: false };

@@ -95,7 +95,7 @@ for (const file of files) {
       if (width === 1400 && scheme === "light") {
         // A wider pointer's tour: the legend hides, dragging zooms, a double click returns, headings sort.
         const key = page.locator("figure .key[aria-pressed]").first();
-        const lines = () => page.locator("figure").filter({ has: page.locator(".key[aria-pressed]") }).first().locator(".curve").count();
+        const lines = () => page.locator("figure").filter({ has: page.locator(".key[aria-pressed]") }).first().locator("g[clip-path] > .curve").count();
         const before = await lines();
         await key.click();
         check((await lines()) === before - 1, `${where}: the legend hides no curve`);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/report/standard.h"
 
+#include <algorithm>
+
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/boundary.h"
 #include "kelvin/analysis/diagnose.h"
@@ -10,8 +12,9 @@ namespace kelvin {
 
 namespace {
 
-// Enough for the eye; the commands use more.
-constexpr std::size_t most_draws = 400, grid_lines = 100, most_parameters = 20000;
+// Enough for the eye, and a second or two of work; the commands use more.
+constexpr std::size_t most_draws = 400, fewest_draws = 10, grid_lines = 100, most_parameters = 20000;
+constexpr double most_products = 2e10;  // draws x rows x parameters
 
 bool has_draws(const Samples& samples) { return samples.draws > 0; }
 
@@ -33,10 +36,12 @@ template <class Real>
 Finding predictions(const Samples& samples, const RunSettings& settings, const Remark& tell) {
   const Replay<Real> again = replay<Real>(samples, settings, tell);
   const Splits& splits = again.problem.data;
-  PredictOptions options;
-  options.every = std::max<std::size_t>(1, samples.draws * samples.walkers / most_draws);
   const bool tested = splits.test.rows > 0, validated = splits.validation.rows > 0;
   const Dataset& rows = tested ? splits.test : validated ? splits.validation : splits.train;
+  const double affordable = most_products / double(rows.rows) / samples.record.at("parameters").get<double>();
+  const std::size_t draws = std::size_t(std::clamp(affordable, double(fewest_draws), double(most_draws)));
+  PredictOptions options;
+  options.every = std::max<std::size_t>(1, samples.draws * samples.walkers / draws);
   Predicted found;
   found.rows = predict(again, rows, options);
   found.rows_are = fmt::format("{} {} rows", found.rows.rows, tested ? "test" : validated ? "validation" : "training");

@@ -2,15 +2,14 @@
 // Opens reports in Chromium, as a reader would: every figure is drawn, nothing is cut, no error, no request to anywhere.
 //   node report.mjs KELVIN OUT     KELVIN: the program; OUT: a directory for the runs, reports and screenshots
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { accessSync, constants } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { zoo } from "./zoo.mjs";
 
 const [kelvin, out] = process.argv.slice(2).map((path) => resolve(path));
-const examples = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../../examples");
+const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 
 function executable(names) {
   for (const name of names)

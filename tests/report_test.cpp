@@ -126,7 +126,9 @@ TEST(Report, thinned_lines_keep_their_extremes_and_order) {
   EXPECT_EQ(*std::min_element(c.y.begin(), c.y.end()), -9);
   EXPECT_TRUE(std::is_sorted(c.x.begin(), c.x.end()));
   for (std::size_t k = 0; k < c.x.size(); ++k)
-    if (std::abs(c.y[k]) < 2) EXPECT_EQ(c.y[k], std::sin(0.01 * c.x[k])) << "points are left out, not changed";
+    if (std::abs(c.y[k]) < 2) {
+      EXPECT_EQ(c.y[k], std::sin(0.01 * c.x[k])) << "points are left out, not changed";
+    }
 
   Figure points = wave(1000, "points");
   EXPECT_TRUE(thin(points, 100));
@@ -224,7 +226,9 @@ TEST(Report, misuse_is_answered_in_one_sentence_and_leaves_no_file) {
     const Outcome outcome = desk.shell(before, arguments);
     EXPECT_EQ(outcome.code, code) << arguments;
     EXPECT_THAT(outcome.error + (code == 2 ? outcome.out : ""), HasSubstr(piece));
-    if (code == 1) EXPECT_EQ(count(outcome.error, "\n"), 1u) << outcome.error;
+    if (code == 1) {
+      EXPECT_EQ(count(outcome.error, "\n"), 1u) << outcome.error;
+    }
     EXPECT_FALSE(fs::exists(desk.path("page.html"))) << arguments;
   };
   refused("report nowhere -o page.html", 1, "nowhere");
@@ -234,8 +238,6 @@ TEST(Report, misuse_is_answered_in_one_sentence_and_leaves_no_file) {
   refused("report a -o page.html --png pictures", 1, "install the Debian package `chromium`", "PATH=/nowhere ");
   refused("report a -o page.html --open", 1, "install the Debian package `xdg-utils`", "PATH=/nowhere ");
   refused("report a -o missing/page.html", 1, "missing");
-  desk.write("a/analysis", "");
-  fs::remove(desk.path("a/analysis"));
   fs::create_directory(desk.path("a/analysis"));
   desk.write("a/analysis/odd.json", "{\"name\": 1}");
   refused("report a -o page.html", 1, "odd.json");

@@ -27,8 +27,14 @@ function crc32(bytes: Buffer): number {
 
 function sources(): string {
   const files = ["index.html", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
-  files.push(...readdirSync("src").sort().map((name) => "src/" + name));
-  return crc32(Buffer.concat(files.map((name) => readFileSync(name)))).toString(16).padStart(8, "0");
+  files.push(
+    ...readdirSync("src")
+      .sort()
+      .map((name) => "src/" + name),
+  );
+  return crc32(Buffer.concat(files.map((name) => readFileSync(name))))
+    .toString(16)
+    .padStart(8, "0");
 }
 
 function one_file(): Plugin {
@@ -42,7 +48,8 @@ function one_file(): Plugin {
       let script = "";
       for (const [name, file] of Object.entries(bundle)) {
         if (file.type === "chunk") script += file.code;
-        else if (name.endsWith(".css")) html = html.replace(/<link rel="stylesheet"[^>]*>/, () => `<style>\n${file.source}</style>`);
+        else if (name.endsWith(".css"))
+          html = html.replace(/<link rel="stylesheet"[^>]*>/, () => `<style>\n${file.source}</style>`);
         else continue;
         delete bundle[name];
       }

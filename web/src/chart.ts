@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flat figure: curves over a map or alone, drawn as SVG. Drag to zoom, double click to return, click the legend to hide.
 import { area, curveLinear, curveStep, line } from "d3-shape";
-import { type Range, type Scale, extent, fitted, html, is_number, make_scale, number_text, padded, svg, ticks } from "./axes";
+import { type Range, type Scale, extent, fitted, html, is_number, make_scale, padded, svg, ticks } from "./axes";
 import { class_colour, curve_class } from "./colour";
-import { cell_of, draw_map, map_extent } from "./map";
+import { draw_map, map_extent } from "./map";
+import { attend } from "./pointer";
 import type { Curve, Figure, Num } from "./report";
 
-interface View {
+export interface View {
   x?: Range;
   y?: Range;
   hidden: Set<number>;
@@ -29,10 +30,18 @@ function stroke(curve: Curve, x: Scale, y: Scale, steps: boolean, extra: Record<
   const places = curve.x.map((_, k) => k);
   const px = (k: number) => x(number_at(curve.x, k));
   const py = (list: Num[]) => (k: number) => y(number_at(list, k));
-  const seen = (...lists: Num[][]) => (k: number) => Number.isFinite(px(k)) && lists.every((list) => Number.isFinite(py(list)(k)));
+  const seen =
+    (...lists: Num[][]) =>
+    (k: number) =>
+      Number.isFinite(px(k)) && lists.every((list) => Number.isFinite(py(list)(k)));
   const out: SVGElement[] = [];
   if (curve.low.length && curve.high.length) {
-    const band = area<number>().defined(seen(curve.low, curve.high)).x(px).y0(py(curve.low)).y1(py(curve.high)).curve(shape);
+    const band = area<number>()
+      .defined(seen(curve.low, curve.high))
+      .x(px)
+      .y0(py(curve.low))
+      .y1(py(curve.high))
+      .curve(shape);
     out.push(svg("path", { d: band(places) ?? "", class: "band" }));
   }
   const path = line<number>().defined(seen(curve.y)).x(px).y(py(curve.y)).curve(shape);
@@ -56,9 +65,13 @@ const styles: Record<string, Draw> = {
       if (!Number.isFinite(px) || !Number.isFinite(py)) return;
       dots += `M${(px - radius).toFixed(1)},${py.toFixed(1)}a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0`;
       const [low, high] = [y(number_at(curve.low, k)), y(number_at(curve.high, k))];
-      if (Number.isFinite(low) && Number.isFinite(high)) whiskers += `M${px.toFixed(1)},${low.toFixed(1)}V${high.toFixed(1)}`;
+      if (Number.isFinite(low) && Number.isFinite(high))
+        whiskers += `M${px.toFixed(1)},${low.toFixed(1)}V${high.toFixed(1)}`;
     });
-    return [svg("path", { d: whiskers, class: "whisker" }), svg("path", { d: dots, class: many ? "dots many" : "dots" })];
+    return [
+      svg("path", { d: whiskers, class: "whisker" }),
+      svg("path", { d: dots, class: many ? "dots many" : "dots" }),
+    ];
   },
   bars: (curve, x, y, among) => {
     const width = bar_width(curve.x);
@@ -69,7 +82,8 @@ const styles: Record<string, Draw> = {
     curve.x.forEach((_, k) => {
       const at = number_at(curve.x, k) - width / 2 + (share > 1 ? (among.place * width) / share : 0);
       const [left, right, top] = [x(at), x(at + width / share), y(number_at(curve.y, k))];
-      if (Number.isFinite(left) && Number.isFinite(top)) path += `M${left.toFixed(1)},${base.toFixed(1)}V${top.toFixed(1)}H${(right - (right - left > 3 ? 1 : 0)).toFixed(1)}V${base.toFixed(1)}Z`;
+      if (Number.isFinite(left) && Number.isFinite(top))
+        path += `M${left.toFixed(1)},${base.toFixed(1)}V${top.toFixed(1)}H${(right - (right - left > 3 ? 1 : 0)).toFixed(1)}V${base.toFixed(1)}Z`;
     });
     return [svg("path", { d: path, class: "bar" })];
   },
@@ -92,7 +106,12 @@ function axis_extents(figure: Figure, curves: Curve[], log_x: boolean, log_y: bo
   const has_bars = curves.some((c) => c.style === "bars");
   return {
     x: map_x && x[0] < x[1] ? x : padded(x, has_bars ? 0.005 : 0.02, log_x),
-    y: map_y && y[0] < y[1] ? y : has_bars && !log_y && y[0] === 0 ? [0, padded(y, 0.05, false)[1]] : padded(y, 0.06, log_y),
+    y:
+      map_y && y[0] < y[1]
+        ? y
+        : has_bars && !log_y && y[0] === 0
+          ? [0, padded(y, 0.05, false)[1]]
+          : padded(y, 0.06, log_y),
   };
 }
 
@@ -102,7 +121,17 @@ export function legend_of(figure: Figure, view: View, redraw: () => void): HTMLE
   if (named.length > 1 || (named.length === 1 && figure.map))
     figure.curves.forEach((curve, k) => {
       if (!curve.name) return;
-      const key = html("button", { type: "button", class: `key ${curve_class(k)} ${curve.style}`, "aria-pressed": "true", title: "show or hide" }, html("i"), curve.name);
+      const key = html(
+        "button",
+        {
+          type: "button",
+          class: `key ${curve_class(k)} ${curve.style}`,
+          "aria-pressed": "true",
+          title: "show or hide",
+        },
+        html("i"),
+        curve.name,
+      );
       key.addEventListener("click", () => {
         if (!view.hidden.delete(k)) view.hidden.add(k);
         key.setAttribute("aria-pressed", String(!view.hidden.has(k)));
@@ -111,17 +140,31 @@ export function legend_of(figure: Figure, view: View, redraw: () => void): HTMLE
       box.append(key);
     });
   if (figure.map?.style === "classes")
-    figure.map.classes.forEach((name, k) => box.append(html("span", { class: "key region" }, html("i", { style: `background: rgba(${class_colour(k)}, 0.45)` }), name)));
+    figure.map.classes.forEach((name, k) =>
+      box.append(
+        html("span", { class: "key region" }, html("i", { style: `background: rgba(${class_colour(k)}, 0.45)` }), name),
+      ),
+    );
   return box;
 }
 
-export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?: { width: number; height: number }): void {
+export function draw_chart(
+  host: HTMLElement,
+  figure: Figure,
+  view: View,
+  size?: { width: number; height: number },
+): void {
   const width = Math.max(220, size?.width ?? host.clientWidth);
   const visible = figure.curves.map((curve, k) => ({ curve, k })).filter(({ k }) => !view.hidden.has(k));
   const positive = (lists: Num[][]) => extent(lists, true) !== undefined;
   const log_x = figure.log_x && positive([...figure.curves.map((c) => c.x), figure.map?.x ?? []]);
   const log_y = figure.log_y && positive([...figure.curves.map((c) => c.y), figure.map?.y ?? []]);
-  const all = axis_extents(figure, visible.map(({ curve }) => curve), log_x, log_y);
+  const all = axis_extents(
+    figure,
+    visible.map(({ curve }) => curve),
+    log_x,
+    log_y,
+  );
   let x_range: Range = view.x ?? all.x;
   let y_range: Range = view.y ?? all.y;
   const has_bar = figure.map !== undefined && figure.map.style !== "classes";
@@ -130,11 +173,17 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
   const rough = make_scale(y_range, [height, 0], log_y);
   const y_ticks = ticks(rough, Math.max(3, height / 55), log_y);
   const widest = Math.max(...y_ticks.map((t) => t.text.length), 1);
-  const margin = { left: 16 + 7 * widest + (figure.y_label ? 18 : 0), right: has_bar ? 76 : 16, top: has_bar && figure.map?.label ? 26 : 10, bottom: figure.x_label ? 46 : 28 };
+  const margin = {
+    left: 16 + 7 * widest + (figure.y_label ? 18 : 0),
+    right: has_bar ? 76 : 16,
+    top: has_bar && figure.map?.label ? 26 : 10,
+    bottom: figure.x_label ? 46 : 28,
+  };
   let inner_width = width - margin.left - margin.right;
   if (figure.equal_axes && !view.x && !log_x && !log_y) {
     const [wide, tall] = [x_range[1] - x_range[0], y_range[1] - y_range[0]];
-    if (!size) height = Math.round(Math.min(380, Math.max(240, (inner_width * tall) / wide))) + margin.top + margin.bottom;
+    if (!size)
+      height = Math.round(Math.min(380, Math.max(240, (inner_width * tall) / wide))) + margin.top + margin.bottom;
     const inner = height - margin.top - margin.bottom;
     const unit = Math.max(wide / inner_width, tall / inner);
     const middle = (y_range[0] + y_range[1]) / 2;
@@ -146,7 +195,13 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
   const x = make_scale(x_range, [margin.left, margin.left + inner_width], log_x);
   const y = make_scale(y_range, [margin.top + inner_height, margin.top], log_y);
 
-  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": figure.title });
+  const picture = svg("svg", {
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    role: "img",
+    "aria-label": figure.title,
+  });
   const clip = "clip" + Math.random().toString(36).slice(2);
   const clip_path = svg("clipPath", { id: clip });
   clip_path.append(svg("rect", { x: margin.left, y: margin.top, width: inner_width, height: inner_height }));
@@ -156,19 +211,65 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
   picture.append(clip_path, grid, drawing, frame);
 
   for (const tick of ticks(x, Math.max(3, inner_width / 75), log_x)) {
-    if (!figure.map) grid.append(svg("line", { x1: x(tick.at), x2: x(tick.at), y1: margin.top, y2: margin.top + inner_height, class: "grid" }));
-    frame.append(svg("text", { x: x(tick.at), y: margin.top + inner_height + 17, "text-anchor": "middle", class: "tick" }, tick.text));
+    if (!figure.map)
+      grid.append(
+        svg("line", { x1: x(tick.at), x2: x(tick.at), y1: margin.top, y2: margin.top + inner_height, class: "grid" }),
+      );
+    frame.append(
+      svg(
+        "text",
+        { x: x(tick.at), y: margin.top + inner_height + 17, "text-anchor": "middle", class: "tick" },
+        tick.text,
+      ),
+    );
   }
   for (const tick of ticks(y, Math.max(3, inner_height / 50), log_y)) {
-    if (!figure.map) grid.append(svg("line", { x1: margin.left, x2: margin.left + inner_width, y1: y(tick.at), y2: y(tick.at), class: "grid" }));
-    frame.append(svg("text", { x: margin.left - 8, y: y(tick.at), dy: "0.35em", "text-anchor": "end", class: "tick" }, tick.text));
+    if (!figure.map)
+      grid.append(
+        svg("line", { x1: margin.left, x2: margin.left + inner_width, y1: y(tick.at), y2: y(tick.at), class: "grid" }),
+      );
+    frame.append(
+      svg("text", { x: margin.left - 8, y: y(tick.at), dy: "0.35em", "text-anchor": "end", class: "tick" }, tick.text),
+    );
   }
-  frame.append(svg("path", { d: `M${margin.left},${margin.top}V${margin.top + inner_height}H${margin.left + inner_width}`, class: "axis" }));
+  frame.append(
+    svg("path", {
+      d: `M${margin.left},${margin.top}V${margin.top + inner_height}H${margin.left + inner_width}`,
+      class: "axis",
+    }),
+  );
   const middle = margin.top + inner_height / 2;
-  frame.append(fitted(svg("text", { x: margin.left + inner_width / 2, y: height - 8, "text-anchor": "middle", class: "label" }, figure.x_label), inner_width));
-  frame.append(fitted(svg("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "label" }, figure.y_label), inner_height));
+  frame.append(
+    fitted(
+      svg(
+        "text",
+        { x: margin.left + inner_width / 2, y: height - 8, "text-anchor": "middle", class: "label" },
+        figure.x_label,
+      ),
+      inner_width,
+    ),
+  );
+  frame.append(
+    fitted(
+      svg(
+        "text",
+        { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "label" },
+        figure.y_label,
+      ),
+      inner_height,
+    ),
+  );
 
-  if (figure.map) draw_map(drawing, figure.map, x, y, has_bar ? { group: frame, left: margin.left + inner_width + 14, top: margin.top, height: inner_height } : undefined);
+  if (figure.map)
+    draw_map(
+      drawing,
+      figure.map,
+      x,
+      y,
+      has_bar
+        ? { group: frame, left: margin.left + inner_width + 14, top: margin.top, height: inner_height }
+        : undefined,
+    );
   const bars = visible.filter(({ curve }) => curve.style === "bars");
   const long = visible.filter(({ curve }) => curve.style === "line" && curve.x.length > 300).length;
   const state = `${bars.length > 4 || long > 2 ? " crowded" : ""}${figure.map ? " on-map" : ""}`;
@@ -178,114 +279,23 @@ export function draw_chart(host: HTMLElement, figure: Figure, view: View, size?:
     const name = `curve ${curve_class(k)}${state}`;
     const [back, group] = [svg("g", { class: name }), svg("g", { class: name })];
     const among = { place: bars.findIndex((b) => b.k === k), count: bars.length };
-    for (const shape of (styles[curve.style] ?? styles.line)(curve, x, y, among)) (shape.classList.contains("band") ? back : group).append(shape);
+    for (const shape of (styles[curve.style] ?? styles.line)(curve, x, y, among))
+      (shape.classList.contains("band") ? back : group).append(shape);
     under.append(back);
     drawing.append(group);
   }
   host.replaceChildren(picture);
-  attend(host, picture, figure, visible.map((v) => v.curve), { x, y, margin, inner_width, inner_height }, view, () => draw_chart(host, figure, view, size));
-}
-
-interface Place {
-  x: Scale;
-  y: Scale;
-  margin: { left: number; top: number };
-  inner_width: number;
-  inner_height: number;
-}
-
-// What is under the pointer, and zooming. Fingers scroll the page as usual.
-function attend(host: HTMLElement, picture: SVGSVGElement, figure: Figure, curves: Curve[], place: Place, view: View, redraw: () => void): void {
-  const { x, y, margin, inner_width, inner_height } = place;
-  const tip = html("div", { class: "tip", hidden: "" });
-  const mark = svg("line", { class: "mark", y1: margin.top, y2: margin.top + inner_height });
-  const box = svg("rect", { class: "zoom" });
-  host.append(tip);
-  const at = (event: PointerEvent): [number, number] => {
-    const bounds = picture.getBoundingClientRect();
-    return [event.clientX - bounds.left, event.clientY - bounds.top];
-  };
-  const inside = ([px, py]: [number, number]) => px >= margin.left && px <= margin.left + inner_width && py >= margin.top && py <= margin.top + inner_height;
-  let from: [number, number] | undefined;
-  const leave = () => {
-    tip.hidden = true;
-    mark.remove();
-  };
-  picture.addEventListener("pointerleave", leave);
-  picture.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch" || !inside(at(event))) return;
-    from = at(event);
-    picture.setPointerCapture(event.pointerId);
-  });
-  picture.addEventListener("pointermove", (event) => {
-    const here = at(event);
-    if (from) {
-      const [a, b] = [from, here];
-      for (const [name, value] of Object.entries({ x: Math.min(a[0], b[0]), y: Math.min(a[1], b[1]), width: Math.abs(a[0] - b[0]), height: Math.abs(a[1] - b[1]) })) box.setAttribute(name, String(value));
-      picture.append(box);
-      return leave();
-    }
-    if (!inside(here)) return leave();
-    const lines = describe(figure, curves, place, here);
-    if (!lines.length) return leave();
-    tip.replaceChildren(...lines.map((text) => html("div", {}, text)));
-    tip.hidden = false;
-    const left = here[0] > margin.left + inner_width / 2 ? here[0] - tip.offsetWidth - 14 : here[0] + 14;
-    tip.style.left = `${Math.max(0, left)}px`;
-    tip.style.top = `${margin.top + 6}px`;
-    if (figure.map) return;
-    mark.setAttribute("x1", String(here[0]));
-    mark.setAttribute("x2", String(here[0]));
-    picture.append(mark);
-  });
-  picture.addEventListener("pointerup", (event) => {
-    if (!from) return;
-    const [a, b] = [from, at(event)];
-    from = undefined;
-    box.remove();
-    if (Math.abs(a[0] - b[0]) < 6 || Math.abs(a[1] - b[1]) < 6) return;
-    view.x = [x.invert(Math.min(a[0], b[0])), x.invert(Math.max(a[0], b[0]))];
-    view.y = [y.invert(Math.max(a[1], b[1])), y.invert(Math.min(a[1], b[1]))];
-    redraw();
-  });
-  picture.addEventListener("dblclick", () => {
-    view.x = view.y = undefined;
-    redraw();
-  });
-}
-
-function describe(figure: Figure, curves: Curve[], { x, y }: Place, [px, py]: [number, number]): string[] {
-  const [at_x, at_y] = [x.invert(px), y.invert(py)];
-  const lines = [`${figure.x_label || "x"} ${number_text(at_x, 4)}`];
-  if (figure.map) {
-    lines.push(`${figure.y_label || "y"} ${number_text(at_y, 4)}`);
-    const [i, j] = [cell_of(figure.map.x, at_x), cell_of(figure.map.y, at_y)];
-    const z = i < 0 || j < 0 ? null : figure.map.z[j * figure.map.x.length + i];
-    if (is_number(z)) lines.push(`${figure.map.label || "value"} ${figure.map.style === "classes" ? figure.map.classes[z] ?? z : number_text(z, 4)}`);
-    return lines;
-  }
-  const near: { distance: number; text: string }[] = [];
-  for (const curve of curves) {
-    let best = -1;
-    let least = Infinity;
-    const flat = curve.style === "points" ? 1 : 0;
-    for (let k = 0; k < curve.x.length; ++k) {
-      const [cx, cy] = [curve.x[k], curve.y[k]];
-      if (!is_number(cx) || !is_number(cy)) continue;
-      const distance = Math.hypot(x(cx) - px, flat * (y(cy) - py));
-      if (distance < least) [least, best] = [distance, k];
-    }
-    if (best < 0 || least > 40) continue;
-    const value = curve.y[best] as number;
-    const [low, high] = [curve.low[best], curve.high[best]];
-    const band = is_number(low) && is_number(high) ? `  (${number_text(low, 4)} \u2026 ${number_text(high, 4)})` : "";
-    near.push({ distance: Math.abs(y(value) - py), text: `${curve.name || figure.y_label || "y"}  ${number_text(value, 4)}${band}` });
-  }
-  near.sort((a, b) => a.distance - b.distance);
-  return near.length ? [...lines, ...near.slice(0, 6).map((n) => n.text)] : [];
+  attend(
+    host,
+    picture,
+    figure,
+    visible.map((v) => v.curve),
+    { x, y, margin, inner_width, inner_height },
+    view,
+    () => draw_chart(host, figure, view, size),
+  );
 }
 
 export function new_view(): View {
   return { hidden: new Set() };
 }
-export type { View };

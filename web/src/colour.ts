@@ -8,7 +8,14 @@ export const curve_class = (curve: number): string => `c${curve % 8}`; // as sty
 
 // Regions of classes, on a light and a dark page alike; the same order as c0, c1, ...
 const classes: [number, number, number][] = [
-  [0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [127, 127, 127], [170, 150, 0],
+  [0, 114, 178],
+  [213, 94, 0],
+  [0, 158, 115],
+  [204, 121, 167],
+  [230, 159, 0],
+  [86, 180, 233],
+  [127, 127, 127],
+  [170, 150, 0],
 ];
 
 export interface Colours {
@@ -37,6 +44,7 @@ export function class_colour(number: number): [number, number, number] {
 }
 
 export function as_rgb(colour: string): [number, number, number] {
-  if (colour.startsWith("#")) return [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16)) as [number, number, number];
+  if (colour.startsWith("#"))
+    return [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16)) as [number, number, number];
   return (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number) as [number, number, number];
 }

@@ -15,17 +15,24 @@ export function figure_element(figure: Figure, size?: { width: number; height: n
   const view = new_view();
   const angle = first_angle();
   const map = figure.map;
-  const draw = () => (map?.style === "surface" ? draw_surface(plot, figure, map, angle, size) : draw_chart(plot, figure, view, size));
+  const draw = () =>
+    map?.style === "surface" ? draw_surface(plot, figure, map, angle, size) : draw_chart(plot, figure, view, size);
   const save = html("div", { class: "save" });
-  for (const [name, write] of [["SVG", save_svg], ["PNG", save_png]] as const) {
+  for (const [name, write] of [
+    ["SVG", save_svg],
+    ["PNG", save_png],
+  ] as const) {
     const button = html("button", { type: "button", title: `save this figure as ${name}` }, name);
     button.addEventListener("click", () => write(plot, figure.id));
     save.append(button);
   }
   const element = html(
-    "figure", { id: figure.id, class: map ? "map" : "" },
+    "figure",
+    { id: figure.id, class: map ? "map" : "" },
     html("div", { class: "head" }, html("h4", {}, figure.title), save),
-    legend_of(figure, view, draw), plot, html("figcaption", {}, figure.caption),
+    legend_of(figure, view, draw),
+    plot,
+    html("figcaption", {}, figure.caption),
   );
   return { element, draw };
 }
@@ -36,7 +43,17 @@ function standalone(plot: HTMLElement): { text: string; width: number; height: n
   const copy = shown.cloneNode(true) as SVGSVGElement;
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const [from, to] = [shown.querySelectorAll("*"), copy.querySelectorAll("*")];
-  const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family", "font-size"];
+  const kept = [
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-opacity",
+    "stroke-dasharray",
+    "opacity",
+    "font-family",
+    "font-size",
+  ];
   from.forEach((element, k) => {
     const style = getComputedStyle(element);
     to[k].setAttribute("style", kept.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));

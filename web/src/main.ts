@@ -15,11 +15,24 @@ function section(finding: Finding, id: string, level: "h2" | "h3"): HTMLElement 
   if (finding.figures.length) {
     const figures = finding.figures.map((figure) => figure_element(figure));
     drawn.push(...figures);
-    out.append(html("div", { class: finding.figures.length === 1 ? "figures one" : "figures" }, ...figures.map((f) => f.element)));
+    out.append(
+      html(
+        "div",
+        { class: finding.figures.length === 1 ? "figures one" : "figures" },
+        ...figures.map((f) => f.element),
+      ),
+    );
   }
   out.append(...finding.tables.map(table_element));
   for (const { title, text, settings } of finding.folds ?? [])
-    out.append(html("details", {}, html("summary", {}, title), html("pre", {}, text ?? as_lines(settings, "").join("\n").trim())));
+    out.append(
+      html(
+        "details",
+        {},
+        html("summary", {}, title),
+        html("pre", {}, text ?? as_lines(settings, "").join("\n").trim()),
+      ),
+    );
   return out;
 }
 
@@ -27,11 +40,16 @@ function section(finding: Finding, id: string, level: "h2" | "h3"): HTMLElement 
 function as_lines(value: unknown, path: string): string[] {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return [];
   const entries = Object.entries(value as Record<string, unknown>);
-  const nested = ([, v]: [string, unknown]) => v !== null && typeof v === "object" && !Array.isArray(v) && !("name" in v);
+  const nested = ([, v]: [string, unknown]) =>
+    v !== null && typeof v === "object" && !Array.isArray(v) && !("name" in v);
   const simple = entries.filter((entry) => !nested(entry));
   const lines = simple.length && path ? ["", `[${path}]`] : [];
   const text = (v: unknown): string =>
-    v !== null && typeof v === "object" && !Array.isArray(v) ? `{ ${Object.entries(v).map(([k, x]) => `${k} = ${text(x)}`).join(", ")} }` : JSON.stringify(v) ?? "";
+    v !== null && typeof v === "object" && !Array.isArray(v)
+      ? `{ ${Object.entries(v)
+          .map(([k, x]) => `${k} = ${text(x)}`)
+          .join(", ")} }`
+      : (JSON.stringify(v) ?? "");
   lines.push(...simple.filter(([, v]) => v !== null).map(([name, v]) => `${name} = ${text(v)}`));
   return [...lines, ...entries.filter(nested).flatMap(([name, v]) => as_lines(v, path ? `${path}.${name}` : name))];
 }
@@ -94,13 +112,16 @@ function contents_element(entries: Entry[]): HTMLElement {
   wide.addEventListener("change", open);
   open();
   const by_id = new Map(entries.map((e, k) => [e.id, links[k]]));
-  const watch = new IntersectionObserver((seen) => {
-    for (const entry of seen)
-      if (entry.isIntersecting) {
-        links.forEach((link) => link.classList.remove("here"));
-        by_id.get(entry.target.id)?.classList.add("here");
-      }
-  }, { rootMargin: "-10% 0px -80% 0px" });
+  const watch = new IntersectionObserver(
+    (seen) => {
+      for (const entry of seen)
+        if (entry.isIntersecting) {
+          links.forEach((link) => link.classList.remove("here"));
+          by_id.get(entry.target.id)?.classList.add("here");
+        }
+    },
+    { rootMargin: "-10% 0px -80% 0px" },
+  );
   requestAnimationFrame(() => entries.forEach((e) => watch.observe(document.getElementById(e.id) as Element)));
   return html("nav", { "aria-label": "contents" }, box);
 }
@@ -115,7 +136,16 @@ function show_page(report: Report, page: HTMLElement): void {
     verdict.append(html("p", {}, ...(alone ? [] : [html("strong", {}, run.name), ": "]), first ?? ""));
     if (alone) verdict.append(...others.slice(0, 3).map((text) => html("p", { class: "why" }, text)));
   }
-  main.append(html("header", {}, html("p", { class: "brand" }, "Kelvin report"), html("h1", {}, report.title), verdict, html("p", { class: "made" }, `made ${report.made} by Kelvin ${report.version}`)));
+  main.append(
+    html(
+      "header",
+      {},
+      html("p", { class: "brand" }, "Kelvin report"),
+      html("h1", {}, report.title),
+      verdict,
+      html("p", { class: "made" }, `made ${report.made} by Kelvin ${report.version}`),
+    ),
+  );
   report.overview.forEach((finding, k) => {
     contents.push({ id: `overview-${k}`, title: finding.title, inner: false });
     main.append(section(finding, `overview-${k}`, "h2"));

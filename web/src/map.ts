@@ -69,15 +69,23 @@ function draw_cells(group: SVGGElement, map: MapData, x: Scale, y: Scale, colour
   for (let j = 0; j < rows; ++j)
     for (let i = 0; i < columns; ++i) {
       const z = map.z[j * columns + i];
-      if (is_number(z)) pixels.data.set(colour(z), 4 * ((up ? rows - 1 - j : j) * columns + (right ? i : columns - 1 - i)));
+      if (is_number(z))
+        pixels.data.set(colour(z), 4 * ((up ? rows - 1 - j : j) * columns + (right ? i : columns - 1 - i)));
     }
   context.putImageData(pixels, 0, 0);
   const [x0, x1] = [x(x_edges[0]), x(x_edges[columns])];
   const [y0, y1] = [y(y_edges[0]), y(y_edges[rows])];
-  group.append(svg("image", {
-    href: canvas.toDataURL(), x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0),
-    preserveAspectRatio: "none", style: "image-rendering: pixelated",
-  }));
+  group.append(
+    svg("image", {
+      href: canvas.toDataURL(),
+      x: Math.min(x0, x1),
+      y: Math.min(y0, y1),
+      width: Math.abs(x1 - x0),
+      height: Math.abs(y1 - y0),
+      preserveAspectRatio: "none",
+      style: "image-rendering: pixelated",
+    }),
+  );
 }
 
 function draw_contours(group: SVGGElement, map: MapData, x: Scale, y: Scale, colours: Colours): void {
@@ -95,9 +103,15 @@ function draw_contours(group: SVGGElement, map: MapData, x: Scale, y: Scale, col
   for (const area of contours().size([columns, map.y.length]).thresholds(thresholds)(z)) {
     const path = area.coordinates
       .flat()
-      .map((ring) => "M" + ring.map(([i, j]) => `${x(between(map.x, i)).toFixed(1)},${y(between(map.y, j)).toFixed(1)}`).join("L") + "Z")
+      .map(
+        (ring) =>
+          "M" +
+          ring.map(([i, j]) => `${x(between(map.x, i)).toFixed(1)},${y(between(map.y, j)).toFixed(1)}`).join("L") +
+          "Z",
+      )
       .join("");
-    if (path) group.append(svg("path", { d: path, fill: colours.of(area.value), class: "level", "fill-rule": "evenodd" }));
+    if (path)
+      group.append(svg("path", { d: path, fill: colours.of(area.value), class: "level", "fill-rule": "evenodd" }));
   }
 }
 
@@ -105,19 +119,35 @@ function draw_bar(group: SVGGElement, map: MapData, colours: Colours, left: numb
   const id = "bar" + Math.random().toString(36).slice(2);
   const gradient = svg("linearGradient", { id, x1: 0, x2: 0, y1: 1, y2: 0 });
   const [low, high] = colours.scale.domain() as Range;
-  for (let k = 0; k <= 16; ++k) gradient.append(svg("stop", { offset: k / 16, "stop-color": colours.of(colours.scale.invert(k / 16)) }));
+  for (let k = 0; k <= 16; ++k)
+    gradient.append(svg("stop", { offset: k / 16, "stop-color": colours.of(colours.scale.invert(k / 16)) }));
   group.append(gradient, svg("rect", { x: left, y: top, width: 12, height, fill: `url(#${id})` }));
-  const place = colours.scale.copy().range([top + height, top]).domain([low, high]);
+  const place = colours.scale
+    .copy()
+    .range([top + height, top])
+    .domain([low, high]);
   for (const tick of ticks(place, Math.max(3, height / 60), colours.log)) {
     group.append(svg("line", { x1: left + 12, x2: left + 15, y1: place(tick.at), y2: place(tick.at), class: "axis" }));
     group.append(svg("text", { x: left + 18, y: place(tick.at), dy: "0.35em", class: "tick" }, tick.text));
   }
   if (map.label)
-    group.append(svg("text", { x: left + 12, y: top - 8, "text-anchor": "middle", class: "label" }, map.label.length > 14 ? "" : map.label));
+    group.append(
+      svg(
+        "text",
+        { x: left + 12, y: top - 8, "text-anchor": "middle", class: "label" },
+        map.label.length > 14 ? "" : map.label,
+      ),
+    );
 }
 
 // Draws the map into `under` and its bar, if it has one, at `bar`.
-export function draw_map(under: SVGGElement, map: MapData, x: Scale, y: Scale, bar?: { group: SVGGElement; left: number; top: number; height: number }): void {
+export function draw_map(
+  under: SVGGElement,
+  map: MapData,
+  x: Scale,
+  y: Scale,
+  bar?: { group: SVGGElement; left: number; top: number; height: number },
+): void {
   const colours = colours_of(map);
   if (map.style === "contour" && map.x.length > 1 && map.y.length > 1) draw_contours(under, map, x, y, colours);
   else draw_cells(under, map, x, y, colours);

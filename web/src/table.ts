@@ -34,7 +34,11 @@ export function table_element(table: Table): HTMLElement {
     );
   let sorted: { by?: string; down: boolean } = { down: false };
   const heads = table.columns.map((name) => {
-    const head = html("th", { scope: "col", class: numeric.has(name) ? "number" : "", title: "sort" }, name.replaceAll("_", " "));
+    const head = html(
+      "th",
+      { scope: "col", class: numeric.has(name) ? "number" : "", title: "sort" },
+      name.replaceAll("_", " "),
+    );
     head.addEventListener("click", () => {
       sorted = { by: name, down: sorted.by === name && !sorted.down };
       rows = [...table.rows].sort((a, b) => (sorted.down ? -1 : 1) * order(a[name], b[name]));
@@ -47,7 +51,13 @@ export function table_element(table: Table): HTMLElement {
   fill();
   const box = html("div", { class: "table" });
   if (table.title) box.append(html("h4", {}, table.title));
-  box.append(html("div", { class: "scroll", tabindex: "0" }, html("table", {}, html("thead", {}, html("tr", {}, ...heads)), body)));
+  box.append(
+    html(
+      "div",
+      { class: "scroll", tabindex: "0" },
+      html("table", {}, html("thead", {}, html("tr", {}, ...heads)), body),
+    ),
+  );
   if (!open) {
     const more = html("button", { type: "button", class: "more" }, `show all ${rows.length} rows`);
     more.addEventListener("click", () => {

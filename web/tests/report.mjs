@@ -33,7 +33,18 @@ function make_reports() {
   mkdirSync(out, { recursive: true });
   const run = (...words) => execFileSync(kelvin, words, { cwd: out, stdio: ["ignore", "pipe", "pipe"] });
   run("sample", join(examples, "spiral.toml"), "-o", "spiral", "--set", "steps=4000", "--set", "warmup=1000");
-  run("sample", join(examples, "gap.toml"), "-o", "gap", "--set", "steps=20000", "--set", "warmup=2000", "--set", "every=50");
+  run(
+    "sample",
+    join(examples, "gap.toml"),
+    "-o",
+    "gap",
+    "--set",
+    "steps=20000",
+    "--set",
+    "warmup=2000",
+    "--set",
+    "every=50",
+  );
   mkdirSync(join(out, "spiral", "analysis"), { recursive: true });
   writeFileSync(join(out, "spiral", "analysis", "zoo.json"), JSON.stringify(zoo()));
   run("report", "spiral", "-o", "one.html");
@@ -50,17 +61,25 @@ async function inspect(page, where) {
       const box = picture?.getBoundingClientRect();
       const marks = picture ? picture.querySelectorAll(".line, .dots, .bar, .level, image, .faces path").length : 0;
       const broken = picture ? /NaN|undefined|Infinity/.test(picture.outerHTML) : true;
-      const outside = [...(picture?.querySelectorAll("text") ?? [])].filter((text) => {
-        const t = text.getBoundingClientRect();
-        return t.width > 0 && (t.left < box.left - 2 || t.right > box.right + 2 || t.top < box.top - 3 || t.bottom > box.bottom + 3);
-      }).map((text) => text.textContent);
+      const outside = [...(picture?.querySelectorAll("text") ?? [])]
+        .filter((text) => {
+          const t = text.getBoundingClientRect();
+          return (
+            t.width > 0 &&
+            (t.left < box.left - 2 || t.right > box.right + 2 || t.top < box.top - 3 || t.bottom > box.bottom + 3)
+          );
+        })
+        .map((text) => text.textContent);
       return { id: figure.id, width: box?.width ?? 0, height: box?.height ?? 0, marks, broken, outside };
     }),
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     sections: document.querySelectorAll("section").length,
     paper: getComputedStyle(document.body).backgroundColor,
   }));
-  check(found.figures.length > 3 && found.announced === found.figures.length, `${where}: ${found.announced} of ${found.figures.length} figures are drawn`);
+  check(
+    found.figures.length > 3 && found.announced === found.figures.length,
+    `${where}: ${found.announced} of ${found.figures.length} figures are drawn`,
+  );
   for (const f of found.figures) {
     check(f.width > 150 && f.height > 150, `${where}: ${f.id} is ${f.width} x ${f.height}`);
     check(f.marks > 0, `${where}: ${f.id} shows nothing`);
@@ -72,20 +91,33 @@ async function inspect(page, where) {
 }
 
 const files = make_reports();
-const browser = await chromium.launch({ executablePath: executable(["chromium", "chromium-browser", "google-chrome"]), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+const browser = await chromium.launch({
+  executablePath: executable(["chromium", "chromium-browser", "google-chrome"]),
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+});
 for (const file of files) {
   const name = file.replace(/.*\/|\.html$/g, "");
   check(statSync(file).size < 2.5e6, `${name}: ${statSync(file).size} bytes`);
-  check(!/(src|href)\s*=\s*["']?\s*(https?:)?\/\//i.test(readFileSync(file, "utf8")), `${name}: refers to another place`);
+  check(
+    !/(src|href)\s*=\s*["']?\s*(https?:)?\/\//i.test(readFileSync(file, "utf8")),
+    `${name}: refers to another place`,
+  );
   for (const width of [1400, 400])
     for (const scheme of ["light", "dark"]) {
       const where = `${name}, ${width} pixels, ${scheme}`;
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
       const page = await context.newPage();
       const address = pathToFileURL(file).href;
-      page.on("console", (message) => check(!["error", "warning"].includes(message.type()), `${where}: ${message.text()}`));
+      page.on("console", (message) =>
+        check(!["error", "warning"].includes(message.type()), `${where}: ${message.text()}`),
+      );
       page.on("pageerror", (error) => check(false, `${where}: ${error}`));
-      page.on("request", (request) => check(request.url() === address || /^(data|blob):/.test(request.url()), `${where}: asked for ${request.url().slice(0, 80)}`));
+      page.on("request", (request) =>
+        check(
+          request.url() === address || /^(data|blob):/.test(request.url()),
+          `${where}: asked for ${request.url().slice(0, 80)}`,
+        ),
+      );
       page.on("dialog", (dialog) => check(false, `${where}: a dialog says ${dialog.message()}`));
       await page.goto(address);
       const found = await inspect(page, where);
@@ -94,7 +126,13 @@ for (const file of files) {
       if (width === 1400 && scheme === "light") {
         // A wider pointer's tour: the legend hides, dragging zooms, a double click returns, headings sort.
         const key = page.locator("figure .key[aria-pressed]").first();
-        const lines = () => page.locator("figure").filter({ has: page.locator(".key[aria-pressed]") }).first().locator("g[clip-path] > .curve").count();
+        const lines = () =>
+          page
+            .locator("figure")
+            .filter({ has: page.locator(".key[aria-pressed]") })
+            .first()
+            .locator("g[clip-path] > .curve")
+            .count();
         const before = await lines();
         await key.click();
         check((await lines()) === before - 1, `${where}: the legend hides no curve`);
@@ -113,16 +151,24 @@ for (const file of files) {
         check(String(await ticks()) === String(full), `${where}: a double click does not return`);
         await page.locator(".theme").click();
         await page.locator(".theme").click();
-        check((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(20, 23, 26)", `${where}: the switch does not darken the page`);
+        check(
+          (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(20, 23, 26)",
+          `${where}: the switch does not darken the page`,
+        );
         const pdf = await page.pdf({ format: "A4", path: join(out, `${name}.pdf`) });
         check(pdf.length > 20000, `${where}: printed to ${pdf.length} bytes`);
         await page.emulateMedia({ media: "print" });
-        check((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)", `${where}: prints on dark paper`);
+        check(
+          (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)",
+          `${where}: prints on dark paper`,
+        );
       }
       await context.close();
     }
 }
 await browser.close();
 for (const failure of failures) console.error(failure);
-console.log(failures.length ? `${failures.length} failures` : `${files.length} reports look right; screenshots are in ${out}`);
+console.log(
+  failures.length ? `${failures.length} failures` : `${files.length} reports look right; screenshots are in ${out}`,
+);
 process.exit(failures.length ? 1 : 0);

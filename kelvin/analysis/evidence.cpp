@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <sstream>
 
 #include "kelvin/analysis/replay.h"
@@ -106,6 +108,13 @@ Evidence evidence_of(const Samples& samples) {
         for (std::size_t k = 0; k < all.size(); ++k) judge(e, {fmt::format("{}[{}]", block, k), std::move(all[k])});
       }
   return e;
+}
+
+const JudgedQuantity* least_agreed(const Evidence& e) {
+  const JudgedQuantity* worst = nullptr;
+  for (const JudgedQuantity& q : e.judged)
+    if (!std::isnan(q.convergence.rhat) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
+  return worst;
 }
 
 }  // namespace kelvin

@@ -217,6 +217,17 @@ TEST(Diagnose, TrainingIsJudgedByItsLearningCurve) {
               HasSubstr("The loss rises"));
 }
 
+TEST(Diagnose, ADamagedRecordIsNamed) {
+  const Bench bench;
+  bench.diagnosed("steps = 500\nevery = 5\nmodel = { toy = \"gaussian\" }\npart.all = { temperature = 1 }\n");
+  json record = json::parse(bench.read("run/run.json"));
+  record.erase("part");
+  bench.write("run/run.json", record.dump());
+  const Outcome got = bench.kelvin("diagnose run");
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.error, HasSubstr("run.json\" is damaged: it does not tell of part \"all\""));
+}
+
 // A residual is an array that some constraint may store; made up here.
 TEST(Diagnose, ResidualsAndNumbersThatAreNoneAreFaults) {
   const Bench bench;

@@ -46,8 +46,12 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
 
 PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const std::string& name = e.samples.parts[k];
-  const PartSettings& settings = e.settings.part.at(name);
-  const json& record = e.samples.record.at("part").at(name);
+  const auto known = e.settings.part.find(name);
+  const json record = e.samples.record.value("part", json::object()).value(name, json::object());
+  if (known == e.settings.part.end() || !record.contains("degrees_of_freedom") ||
+      !record.contains("kinetic_temperature_is_exact"))
+    throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (e.samples.run / "run.json").string(), name);
+  const PartSettings& settings = known->second;
   PartEvidence part;
   part.name = name;
   part.freedom = record.at("degrees_of_freedom");

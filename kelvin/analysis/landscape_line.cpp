@@ -186,8 +186,8 @@ Finding landscape_line(const Scene& scene, const LandscapeOptions& o) {
   if (lines.size() > 1 && !leading.empty())
     finding.words.push_back(barriers.empty()
                                 ? fmt::format("None of {} lines has a barrier of {}.", lines.size(), leading)
-                                : fmt::format("{} of {} lines have a barrier of {}: {}.", barriers.size(), lines.size(),
-                                              leading, fmt::join(barriers, ", ")));
+                                : fmt::format("Barriers of {} on {} of {} lines: {}.", leading, barriers.size(),
+                                              lines.size(), fmt::join(barriers, ", ")));
   const double way = distance(end, start, whole(start)), length = distance(start, {}, whole(start));
   finding.words.push_back(
       length > 0 ? fmt::format("The ends are {:.4g} apart, {:.4g} times the length of the first.", way, way / length)

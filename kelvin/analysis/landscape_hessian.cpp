@@ -2,6 +2,7 @@
 // Second derivatives of U over all parameters that move: their spectrum, and the largest steps it allows.
 #include <cmath>
 #include <mutex>
+#include <optional>
 
 #include "kelvin/analysis/curvature.h"
 #include "kelvin/analysis/landscape.h"
@@ -35,14 +36,21 @@ class Curvature {
 
   MakeOperator over(const std::vector<std::size_t>& entries, const std::vector<double>& factors = {}) const {
     return [=, this, &entries] {
-      std::shared_ptr<Potential<double>> U = potential_of(problem_, view_)->clone();
-      U->arrange(problem_.recipe.blocks);
+      struct Own {  // of a thread
+        std::unique_ptr<Potential<double>> U;
+        std::optional<HessianAt> H;
+        std::vector<double> v, Hv;
+      };
+      auto own = std::make_shared<Own>();
+      own->U = potential_of(problem_, view_)->clone();
+      own->U->arrange(problem_.recipe.blocks);
+      own->H.emplace(*own->U, q_, Batch{});
+      own->v.resize(q_.size()), own->Hv.resize(q_.size());
       return Operator{entries.size(), [=, this, &entries](std::span<const double> v, std::span<double> Hv) {
                         const auto factor = [&](std::size_t i) { return factors.empty() ? 1 : factors[i]; };
-                        std::vector<double> wide(q_.size(), 0.0), result(q_.size());
-                        for (std::size_t i = 0; i < entries.size(); ++i) wide[entries[i]] = factor(i) * v[i];
-                        hessian_times(*U, q_, {}, wide, result);
-                        for (std::size_t i = 0; i < entries.size(); ++i) Hv[i] = factor(i) * result[entries[i]];
+                        for (std::size_t i = 0; i < entries.size(); ++i) own->v[entries[i]] = factor(i) * v[i];
+                        own->H->times(own->v, own->Hv);
+                        for (std::size_t i = 0; i < entries.size(); ++i) Hv[i] = factor(i) * own->Hv[entries[i]];
                         tell();
                       }};
     };

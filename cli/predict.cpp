@@ -66,6 +66,7 @@ void execute(const Samples& samples, const RunSettings& settings, const Options&
   options.progress = [&](double share) { progress.show(share, chosen.name); };
   Predicted found;
   found.rows = predict(again, chosen.data, options);
+  found.temperature = posterior_temperature(again.problem);
   found.rows_are = fmt::format("{} {}", found.rows.rows, chosen.name);
   options.levels.clear();
   if (outside) found.outside = predict(again, *outside, options);

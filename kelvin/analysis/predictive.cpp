@@ -241,7 +241,7 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
         if (!std::isfinite(x)) refuse(at, piece.first + i / width);
         centres[((piece.first - first) * width + i) * draws + at.number] = x;
       }
-      if (learned && piece.first == first)
+      if (learned && piece.first == 0)
         for (std::size_t k = 0; k < width; ++k)
           scales[k * draws + at.number] = data.target_units.scale_of(k) * std::exp(double(q[log_scales + k]));
     });

@@ -133,6 +133,7 @@ std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string
     } else if (row.applies(samples)) {
       try {
         out.push_back(row.find(samples, tell));
+        out.back().name = row.name;
       } catch (const Error& e) {
         tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
         continue;

@@ -27,7 +27,7 @@ void add_summary(CLI::App& app) {
     progress.finish();
     if (options->json) print(finding.tables.front().table, true);
     else print(finding, false);
-    keep(options->run, finding);
+    if (!options->parameters) keep(options->run, finding);  // a row for every weight is too much for a report
   });
 }
 

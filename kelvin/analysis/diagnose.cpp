@@ -35,20 +35,30 @@ bool off(const Measured& m, double target) {
   return std::abs(m.value - target) > sure * m.error && std::abs(m.value - target) > matters;
 }
 std::string percent(double value, double error) {
-  return fmt::format("{:.2g} % +- {:.2g} %", 100 * std::abs(value), 100 * error);
+  return fmt::format("{:.3g} % +- {:.2g} %", 100 * std::abs(value), 100 * error);
 }
 
 // ---- of any run
 
+// Not finite, or so far from the rest that it is on its way there.
 Judgements finite(const Evidence& e) {
   std::size_t broken = 0, first = e.samples.draws;
+  Chains known = {{}};
   for (const auto& x : e.potential)
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (!std::isfinite(x[i])) ++broken, first = std::min(first, i);
+      if (std::isfinite(x[i])) known[0].push_back(x[i]);
+      else ++broken, first = std::min(first, i);
   if (broken)
     return {{fault, fmt::format("the potential is not finite in {} draws, first in draw {}: the run blew up; halve the "
                                 "step and run again",
                                 broken, first)}};
+  const double middle = quantile(known, 0.5), half = quantile(known, 0.75) - quantile(known, 0.25);
+  const double highest = *std::max_element(known[0].begin(), known[0].end());
+  constexpr double absurd = 1e6;
+  if (half > 0 && highest - middle > absurd * half)
+    return {{fault, fmt::format("the potential reaches {:.3g} where {:.3g} is usual: the run blew up; halve the step "
+                                "and run again",
+                                highest, middle)}};
   return {{fine, "the potential is finite in every draw"}};
 }
 
@@ -205,16 +215,15 @@ Judgements length(const Evidence& e) {
     if (!std::isnan(q.time.tau) && (!worst || q.time.tau > worst->time.tau)) worst = &q;
   if (!worst) return {{unknown, "nothing that was stored varies, so no autocorrelation time can be told"}};
   if (worst->time.missing)
-    return {{fault, fmt::format("too short: {} ({}); run for {} more steps", worst->time.refusal(),
-                                worst->quantity.name, worst->time.missing * std::size_t(e.settings.every))}};
+    return {{fault, fmt::format("too short: {} ({}); go on with `kelvin resume {} --steps {}`", worst->time.refusal(),
+                                worst->quantity.name, e.samples.run.string(),
+                                worst->time.missing * std::size_t(e.settings.every))}};
   return {{fine, fmt::format("every walker has {:.0f} autocorrelation times of {:.3g} draws ({})",
                              double(worst->time.draws) / worst->time.tau, worst->time.tau, worst->quantity.name)}};
 }
 
 Judgements agreement(const Evidence& e) {
-  const JudgedQuantity* worst = nullptr;
-  for (const JudgedQuantity& q : e.judged)
-    if (!std::isnan(q.convergence.rhat) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
+  const JudgedQuantity* worst = least_agreed(e);
   if (!worst) return {};
   const double together = worst->convergence.rhat;
   Judgements out;
@@ -223,11 +232,11 @@ Judgements agreement(const Evidence& e) {
   else {
     double alone = 0;  // the worst of each walker's halves
     for (const auto& x : worst->quantity.chains) alone = std::fmax(alone, rhat({x}));
-    const bool stuck = e.samples.walkers > 1 && alone - 1 < (together - 1) / 2;
+    const bool stuck = e.samples.walkers > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
     out.push_back({fault, fmt::format("chains disagree: rhat of {} is {:.3g}, above {}; {}", worst->quantity.name,
                                       together, highest_rhat,
-                                      stuck ? "each walker is settled by itself, so they sit in different places: use "
-                                              "more friction or temperature to cross between them, or start them alike"
+                                      stuck ? "each walker is settled by itself, so they sit in different places: "
+                                              "run much longer, or hotter, until they cross between them"
                                             : "the walkers still move on: run longer, with a longer warm-up")});
   }
   if (e.samples.walkers == 1)

@@ -159,10 +159,8 @@ std::vector<Figure> diagnose_figures(const Evidence& e) {
                      false,
                      false,
                      false});
-  const JudgedQuantity* worst = nullptr;
-  for (const JudgedQuantity& q : e.judged)
-    if (!std::isnan(q.time.tau) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
-  if (worst) figures.push_back(rank_plot(worst->quantity)), figures.push_back(autocorrelation_plot(*worst));
+  if (const JudgedQuantity* worst = least_agreed(e))
+    figures.push_back(rank_plot(worst->quantity)), figures.push_back(autocorrelation_plot(*worst));
   add_temperatures(figures, e);
   return figures;
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <sstream>
 
 #include "kelvin/analysis/replay.h"
@@ -44,8 +46,12 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
 
 PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const std::string& name = e.samples.parts[k];
-  const PartSettings& settings = e.settings.part.at(name);
-  const json& record = e.samples.record.at("part").at(name);
+  const auto known = e.settings.part.find(name);
+  const json record = e.samples.record.value("part", json::object()).value(name, json::object());
+  if (known == e.settings.part.end() || !record.contains("degrees_of_freedom") ||
+      !record.contains("kinetic_temperature_is_exact"))
+    throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (e.samples.run / "run.json").string(), name);
+  const PartSettings& settings = known->second;
   PartEvidence part;
   part.name = name;
   part.freedom = record.at("degrees_of_freedom");
@@ -106,6 +112,13 @@ Evidence evidence_of(const Samples& samples) {
         for (std::size_t k = 0; k < all.size(); ++k) judge(e, {fmt::format("{}[{}]", block, k), std::move(all[k])});
       }
   return e;
+}
+
+const JudgedQuantity* least_agreed(const Evidence& e) {
+  const JudgedQuantity* worst = nullptr;
+  for (const JudgedQuantity& q : e.judged)
+    if (!std::isnan(q.convergence.rhat) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
+  return worst;
 }
 
 }  // namespace kelvin

@@ -29,7 +29,7 @@ struct LearningCurve {
 struct Evidence {
   Samples samples;
   RunSettings settings;
-  bool training = false;   // every temperature is 0
+  bool training = false;   // every temperature is 0 or falls to it
   bool proposes = false;   // some scheme has braces
   bool minibatch = false;  // gradients are noisy
   Chains potential, energy, acceptance, diverging;
@@ -40,5 +40,6 @@ struct Evidence {
 };
 
 Evidence evidence_of(const Samples&);
+const JudgedQuantity* least_agreed(const Evidence&);  // with the largest rhat; null if none has one
 
 }  // namespace kelvin

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <thread>
 
 #include "cli/command.h"
@@ -62,10 +64,11 @@ void execute(const Samples& samples, const RunSettings& settings, const Options&
   PredictOptions options;
   options.every = o.every, options.threads = o.threads;
   if (!o.out.empty()) options.levels = o.levels;
-  Progress progress(1, "", o.quiet || o.json || !isatty(STDERR_FILENO));
-  options.progress = [&](double share) { progress.show(share, chosen.name); };
+  Progress progress(100, "%", o.quiet || o.json || !isatty(STDERR_FILENO));
+  options.progress = [&](double share) { progress.show(100 * share, chosen.name); };
   Predicted found;
   found.rows = predict(again, chosen.data, options);
+  found.temperature = posterior_temperature(again.problem);
   found.rows_are = fmt::format("{} {}", found.rows.rows, chosen.name);
   options.levels.clear();
   if (outside) found.outside = predict(again, *outside, options);

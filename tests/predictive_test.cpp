@@ -27,7 +27,7 @@ warmup = 500
 steps = 60000
 every = 3
 precision = "double"
-data = { generator = { name = "linear", rows = 25, test = 40, noise = 0.5, dimension = 2 } }
+data = { generator = { name = "linear", rows = 25, test = 10, noise = 0.5, dimension = 2 } }
 model = { layers = [2, 1], loss = "gaussian", scale = 0.5, prior = { name = "gaussian", scale = 1.5 } }
 batch = { size = "full" }
 part.all = { scheme = "BAOAB", step = 0.5, friction = 1.0, temperature = "posterior" }
@@ -202,7 +202,7 @@ std::vector<std::vector<Real>> some_draws(const std::string& toml, std::size_t c
 
 TEST(Predictive, DoesNotDependOnThreadsNorOnHowManyRowsAreTakenAtOnce) {
   const std::string numbers = R"(
-data = { generator = { name = "linear", rows = 20, test = 1100 }, standardise = "both" }
+data = { generator = { name = "linear", rows = 20, test = 700 }, standardise = "both" }
 model = { layers = [2, 7, 1], loss = "gaussian" }
 part.all = { temperature = 1.0 }
 )";
@@ -212,7 +212,7 @@ part.all = { temperature = 1.0 }
     PredictOptions options;
     options.levels = {0.1, 0.5};
     const Predictive one = predict(run.replay, test, options);
-    options.threads = 3, options.most_numbers = 30 * 512;  // three groups of rows, the last one smaller
+    options.threads = 3, options.most_numbers = 30 * 512;  // two groups of rows, the second one smaller
     const Predictive other = predict(run.replay, test, options);
     EXPECT_EQ(one.mean, other.mean);
     EXPECT_EQ(one.total, other.total);

@@ -250,8 +250,11 @@ Finding predict_finding(const Predicted& p, const Dataset& train) {
   Finding out{"predict", "Predictions", {}, {}, {}};
   const bool scored = !p.rows.targets.empty();
   if (scored) out.words.push_back(verdict(p.rows, p.rows.metrics));
-  out.words.push_back(fmt::format("{}{}, averaged over {} draws in probability space", p.rows_are,
-                                  scored ? "" : " without targets", p.rows.draws));
+  const std::string temperature = std::isnan(p.temperature)
+                                      ? "temperatures that differ"
+                                      : fmt::format("posterior temperature {:.4g}", p.temperature);
+  out.words.push_back(fmt::format("{}{}, averaged over {} draws in probability space, at {}", p.rows_are,
+                                  scored ? "" : " without targets", p.rows.draws, temperature));
   if (scored) out.words.push_back("the last draw alone: " + verdict(p.rows, p.rows.last_metrics));
   if (!p.noise.empty()) out.words.push_back(p.noise);
   if (scored) out.tables.push_back({"Metrics (+- one standard error over rows)", metrics_table(p)});

@@ -15,6 +15,7 @@ struct Band {
 struct Predicted {
   std::string rows_are;  // "500 test rows"
   std::string noise;     // Scatter::words; empty for classes
+  double temperature;    // posterior_temperature
   Predictive rows;
   std::optional<Predictive> outside;  // other rows, unlike those of the training
   std::optional<Band> band;

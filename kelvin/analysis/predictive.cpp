@@ -13,23 +13,6 @@
 namespace kelvin {
 namespace {
 
-// ---- noise
-
-// N T while draws were kept, of the parts that were sampled; nan when they or the times differ.
-template <class Real>
-double posterior_temperature(const Problem<Real>& problem) {
-  const double first = double(problem.settings.warmup), steps = double(problem.settings.steps);
-  double common = 0;
-  for (const PartRecipe& part : problem.recipe.parts)
-    for (int k = 0; k <= 16; ++k) {
-      const double T = part.temperature.at(first + steps * k / 16);
-      if (T == 0) continue;
-      if (common != 0 && std::abs(T - common) > 1e-9 * common) return std::nan("");
-      common = T;
-    }
-  return problem.rows() * common;
-}
-
 // ---- rows
 
 // The targets of rows without any are those of a training row: a network asks for some, predictions do not.
@@ -258,7 +241,7 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
         if (!std::isfinite(x)) refuse(at, piece.first + i / width);
         centres[((piece.first - first) * width + i) * draws + at.number] = x;
       }
-      if (learned && piece.first == first)
+      if (learned && piece.first == 0)
         for (std::size_t k = 0; k < width; ++k)
           scales[k * draws + at.number] = data.target_units.scale_of(k) * std::exp(double(q[log_scales + k]));
     });
@@ -289,6 +272,20 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
 }
 
 }  // namespace
+
+template <class Real>
+double posterior_temperature(const Problem<Real>& problem) {
+  const double first = double(problem.settings.warmup), steps = double(problem.settings.steps);
+  double common = 0;
+  for (const PartRecipe& part : problem.recipe.parts)
+    for (int k = 0; k <= 16; ++k) {
+      const double T = part.temperature.at(first + steps * k / 16);
+      if (T == 0) continue;
+      if (common != 0 && std::abs(T - common) > 1e-9 * common) return std::nan("");
+      common = T;
+    }
+  return problem.rows() * common;
+}
 
 template <class Real>
 Scatter scatter_of(const Problem<Real>& problem) {
@@ -331,6 +328,8 @@ Predictive predict(const Replay<Real>& replay, const Dataset& rows, const Predic
   return classes ? predict_classes(replay, rows, options) : predict_numbers(replay, rows, options);
 }
 
+template double posterior_temperature(const Problem<float>&);
+template double posterior_temperature(const Problem<double>&);
 template Scatter scatter_of(const Problem<float>&);
 template Scatter scatter_of(const Problem<double>&);
 template void check_predicts(const Replay<float>&);

@@ -7,6 +7,11 @@
 
 namespace kelvin {
 
+// N T while draws were kept (1 is Bayes, docs/units.md), of the parts that were sampled; nan when they, or the times,
+// differ.
+template <class Real>
+double posterior_temperature(const Problem<Real>&);
+
 // How targets scatter about the outputs of a network, by the loss and the temperature of its run.
 struct Scatter {
   const NoiseLaw* law = nullptr;  // null: the run says nothing of it

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "kelvin/analysis/columns.h"
+#include "kelvin/analysis/summary.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
 #include "kelvin/model/gemm.h"
@@ -108,6 +110,20 @@ std::function<void()> products(int batch, int in, int hidden, int out) {
   };
 }
 
+// A directory in memory that vanishes; on a disk, its speed would be measured: some runs make a gigabyte a second.
+struct Memory {
+  std::filesystem::path path;
+  Memory() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::string pattern =
+        (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "kelvin_bench_XXXXXX";
+    if (!mkdtemp(pattern.data())) throw Error("no temporary directory");
+    path = pattern;
+  }
+  Memory(const Memory&) = delete;
+  ~Memory() { std::filesystem::remove_all(path); }
+};
+
 // A run of 50 000 steps of 2-100-1, with every draw stored or none.
 std::function<void()> whole_run(bool stored) {
   const auto problem = std::make_shared<Problem<float>>(
@@ -126,18 +142,48 @@ std::function<void()> whole_run(bool stored) {
     if (!stored)
       return run<float>(
           walkers, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
-    // in memory, or the speed of the disk would be measured: this run makes a gigabyte a second
-    const std::filesystem::path memory = "/dev/shm";
-    std::string directory =
-        (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "kelvin_bench_XXXXXX";
-    if (!mkdtemp(directory.data())) throw Error("no temporary directory");
-    {
-      Store<float> store(directory, *problem, plan.draws(), {}, [] { return 0.0; });
-      run<float>(
-          walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
-      store.finish();
-    }
-    std::filesystem::remove_all(directory);
+    const Memory memory;
+    Store<float> store(memory.path, *problem, plan.draws(), {}, [] { return 0.0; });
+    run<float>(
+        walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
+    store.finish();
+  };
+}
+
+// A stored run of 10^5 draws of 1000 parameters, 400 MB; both uses of it grow in proportion to its draws.
+std::shared_ptr<Memory> stored_run() {
+  static std::weak_ptr<Memory> made;
+  if (auto memory = made.lock()) return memory;
+  auto memory = std::make_shared<Memory>();
+  const auto problem = make_problem<float>(
+      read_run_settings(parse_toml("model = { toy = { name = \"gaussian\", dimension = 1000 } }\n"
+                                   "part.all = { step = 0.5, temperature = 1 }\nprecision = \"float\"\n",
+                                   "bench")),
+      [](std::string_view) {});
+  const Noise<float> noise;
+  std::vector<Chain<float>> walkers;
+  walkers.push_back(problem.chain(0, noise));
+  walkers.front().start(problem.starting_point(0, {}));
+  Plan plan;
+  plan.steps = plan.round = 100'000, plan.every = 1;
+  Store<float> store(memory->path, problem, plan.draws(), {}, [] { return 0.0; });
+  run<float>(
+      walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
+  store.finish();
+  write_file(memory->path / "run.json", R"({"blocks": ["q"], "parts": ["all"], "parameters": 1000})");
+  made = memory;
+  return memory;
+}
+
+std::function<void()> summarised() {
+  return [memory = stored_run()] { summary(open_samples(memory->path), false); };
+}
+
+std::function<void()> read_once() {
+  return [memory = stored_run(), sum = std::make_shared<double>(0)] {
+    const Samples samples = open_samples(memory->path);
+    for (const auto& [array, fingerprint] : samples.manifest.arrays)
+      each_piece(samples, array, 0, [&](std::size_t, std::span<const double> x) { *sum += x.back(); });
   };
 }
 
@@ -215,6 +261,8 @@ std::vector<Case> all_cases() {
       {"normals for 10 million", [] { return normals_made(ten_million); }},
       {"run 2-100-1, nothing stored", [] { return whole_run(false); }},
       {"run 2-100-1, every draw stored", [] { return whole_run(true); }},
+      {"summary of 100000 draws of 1000 parameters", summarised},
+      {"reading 100000 draws of 1000 parameters", read_once},
       {"two walkers on one thread", [] { return two_walkers(1); }},
       {"two walkers on two threads", [] { return two_walkers(2); }},
   };

@@ -28,6 +28,8 @@ rows = [
     ("BAOAB on 10 million harmonic coordinates, against one memory pass over q, p, g and its noise", (kelvin, "baoab 10 million harmonic coordinates"),
      [(kelvin, "memory pass over q, p, g of 10 million"), (kelvin, "normals for 10 million")], "<", 1.5),
     ("run of 2-100-1 with every draw stored, against the run without", (kelvin, "run 2-100-1, every draw stored"), [(kelvin, "run 2-100-1, nothing stored")], "<", 2),
+    ("summary of 100000 draws of 1000 parameters, against one pass over the same bytes", (kelvin, "summary of 100000 draws of 1000 parameters"),
+     [(kelvin, "reading 100000 draws of 1000 parameters")], "<", 3),
     ("two walkers, two threads against one", (kelvin, "two walkers on one thread"), [(kelvin, "two walkers on two threads")], ">", 1.9),
 ]
 growth = ["hidden units of 2-100-1", "layers of 2-100-..-1", "batch of 2-100-1", "walkers of 2-100-1"]

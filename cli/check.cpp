@@ -4,7 +4,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "cli/command.h"
-#include "kelvin/analysis/summary.h"
+#include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
@@ -101,14 +101,14 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
   double worst_law = 0, worst_run = 0;
   for (Eigen::Index k = 0; k < n; ++k) {
     const double variance = T / eigen.eigenvalues()(k);
-    const QuantitySummary measured = summarise({squares[std::size_t(k)]});
+    const Chains measured = {std::move(squares[std::size_t(k)])};
     Table::Row row = {{"direction", k + 1}, {"curvature", eigen.eigenvalues()(k)}, {"exact variance", variance}};
     if (affine) {
       const double ratio = (V.col(k).transpose() * law.topLeftCorner(n, n) * V.col(k))(0) / variance;
       row.push_back({"scheme / exact", ratio});
       worst_law = std::abs(ratio - 1) > std::abs(worst_law) ? ratio - 1 : worst_law;
     }
-    const double ratio = measured.mean / variance, error = measured.mean_error / variance;
+    const double ratio = mean(measured) / variance, error = mcse_mean(measured) / variance;
     row.push_back({"run / exact", ratio});
     row.push_back({"error", error});
     if (std::abs(ratio - 1) / error > std::abs(worst_run)) worst_run = (ratio - 1) / error;
@@ -135,8 +135,8 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
                             ? "; use a smaller step or BAOAB"
                             : "; the noise of the minibatches heats it: use larger ones or a smaller step"));
   if (problem.recipe.parts[0].scheme.kinetic_exact) {
-    const QuantitySummary t = summarise({kinetic});
-    words.push_back(fmt::format("Kinetic temperature / T = {:.4f} +- {:.4f}.", t.mean / T, t.mean_error / T));
+    words.push_back(
+        fmt::format("Kinetic temperature / T = {:.4f} +- {:.4f}.", mean({kinetic}) / T, mcse_mean({kinetic}) / T));
   }
   return table;
 }

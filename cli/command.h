@@ -19,6 +19,7 @@ void add_data(CLI::App&);
 void add_evaluate(CLI::App&);
 void add_summary(CLI::App&);
 void add_analyse(CLI::App&);
+void add_diagnose(CLI::App&);
 void add_export(CLI::App&);
 void add_list(CLI::App&);
 void add_check(CLI::App&);

@@ -2,6 +2,7 @@
 #include "kelvin/analysis/summary.h"
 
 #include "cli/command.h"
+#include "cli/progress.h"
 
 namespace kelvin::cli {
 
@@ -11,19 +12,22 @@ void add_summary(CLI::App& app) {
     bool parameters = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("summary", "moments of a run's draws with their standard errors");
+  auto& command = *app.add_subcommand("summary", "moments and quantiles of a run's draws, with errors, ess and rhat");
   command.add_option("run", options->run, "directory of a run")->required();
   command.add_flag("--parameters", options->parameters, "a row for every parameter (the default up to 20 of them)");
-  command.add_flag("--json", options->json, "print JSON");
+  command.add_flag("--json", options->json, "print the rows as JSON");
   command.footer("Example:  kelvin summary runs/spiral --json");
   command.callback([options] {
     const Samples samples = open_samples(options->run);
-    if (samples.draws == 0)
-      throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", options->run);
     const bool few = samples.record.value("parameters", 0) <= 20;
-    const Table table = summary(samples, options->parameters || few);
-    if (!options->json) print(fmt::format("{} draws of {} walkers\n", samples.draws, samples.walkers));
-    print(table, options->json);
+    Progress progress(100, "%", few || options->json);
+    const Finding finding = summary(samples, options->parameters || few, [&](std::size_t done, std::size_t of) {
+      progress.show(100 * double(done) / double(of), "");
+    });
+    progress.finish();
+    if (options->json) print(finding.tables.front().table, true);
+    else print(finding, false);
+    if (!options->parameters) keep(options->run, finding);  // a row for every weight is too much for a report
   });
 }
 

@@ -231,8 +231,8 @@ TEST(Commands, EveryListAndEveryHelpIsThere) {
     EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
     EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
   }
-  for (const char* command : {"train", "sample", "resume", "watch", "evaluate", "summary", "export", "list", "check",
-                              "new", "page", "data"}) {
+  for (const char* command : {"train", "sample", "resume", "watch", "evaluate", "summary", "diagnose", "export", "list",
+                              "check", "new", "page", "data"}) {
     const Outcome help = desk.kelvin(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Example:  kelvin " + std::string(command)));

@@ -149,8 +149,10 @@ TEST(Diagnostics, QuantilesOfDistributionsAreThoseOfR) {
   EXPECT_NEAR(beta_quantile(0.1586553, 51, 951), 0.0439743803308283, 1e-13);
   for (const double p : {0.01, 0.5, 0.99})
     EXPECT_NEAR(beta_share(12.5, 340.25, beta_quantile(p, 12.5, 340.25)), p, 1e-12);
-  EXPECT_NEAR(chi_square_quantile(0.975, 10), 20.48318, 0.05);
-  EXPECT_NEAR(chi_square_quantile(0.005, 100), 67.32756, 0.05);
+  EXPECT_NEAR(chi_square_quantile(0.975, 10), 20.4831773508074, 1e-11);
+  EXPECT_NEAR(chi_square_quantile(0.005, 100), 67.32756330547917, 1e-11);
+  EXPECT_NEAR(chi_square_quantile(0.005, 1), 3.92704222205159e-05, 1e-15);
+  EXPECT_NEAR(chi_square_quantile(0.995, 1e6), 1003646.529258481, 1e-5);
 }
 
 TEST(Diagnostics, RanksOfTiesAreTheirAverage) { EXPECT_EQ(ranks({{3, 1}, {1, 7}}), (Chains{{3, 1.5}, {1.5, 4}})); }

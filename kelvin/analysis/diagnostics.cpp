@@ -11,6 +11,7 @@
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/sums.h"
 
 namespace kelvin {
 namespace {
@@ -76,11 +77,74 @@ Chains split(const Chains& chains) {
   return halves;
 }
 
-// z = Phi^-1((rank - 3/8) / (S + 1/4)).
-Chains normal_scores(const Chains& chains) {
-  const double count = double(chains.size() * chains.front().size());
-  return mapped(ranks(chains), [&](double rank) { return normal_quantile((rank - 0.375) / (count + 0.25)); });
+// Draws in order of size, and where they came from.
+struct Placed {
+  double value;
+  std::uint32_t walker, draw;
+};
+using Order = std::vector<Placed>;
+
+Order in_order(const Chains& chains) {
+  Order order;
+  for (std::size_t w = 0; w < chains.size(); ++w)
+    for (std::size_t i = 0; i < chains[w].size(); ++i)
+      order.push_back({chains[w][i], std::uint32_t(w), std::uint32_t(i)});
+  std::sort(order.begin(), order.end(), [](const Placed& a, const Placed& b) { return a.value < b.value; });
+  return order;
 }
+
+// The order of |x - median|: from the middle of the order of x outwards.
+Order folded_order(const Order& order, double median) {
+  const auto distance = [&](Placed p) {
+    p.value = std::abs(p.value - median);
+    return p;
+  };
+  auto right = std::lower_bound(order.begin(), order.end(), median,
+                                [](const Placed&p, double value) { return p.value < value; }),
+       left = right;
+  Order out;
+  out.reserve(order.size());
+  while (out.size() < order.size()) {
+    const bool go_left =
+        right == order.end() || (left != order.begin() && distance(left[-1]).value < distance(*right).value);
+    out.push_back(distance(go_left ? *--left : *right++));
+  }
+  return out;
+}
+
+// f(rank) at each draw's place, ranks from 1, those of ties averaged.
+template <class F>
+Chains ranked(const Order& order, std::size_t walkers, F&& f) {
+  Chains out(walkers, std::vector<double>(order.size() / std::max<std::size_t>(1, walkers)));
+  for (std::size_t i = 0, j; i < order.size(); i = j) {
+    for (j = i + 1; j < order.size() && order[j].value == order[i].value;) ++j;
+    const double value = f(double(i + 1 + j) / 2);
+    for (std::size_t k = i; k < j; ++k) out[order[k].walker][order[k].draw] = value;
+  }
+  return out;
+}
+
+// z = Phi^-1((rank - 3/8) / (S + 1/4)), known for whole ranks: z of rank S + 1 - r is -z of r.
+class NormalScores {
+ public:
+  explicit NormalScores(std::size_t count) : count_(count) {
+    for (std::size_t r = 1; 2 * r <= count; ++r) lower_.push_back(exact(double(r)));
+  }
+  Chains of(const Order& order, std::size_t walkers) const {
+    return ranked(order, walkers, [&](double rank) { return score(rank); });
+  }
+
+ private:
+  double exact(double rank) const { return normal_quantile((rank - 0.375) / (double(count_) + 0.25)); }
+  double score(double rank) const {
+    const double mirrored = double(count_ + 1) - rank;
+    if (rank > mirrored) return -score(mirrored);
+    const auto r = std::size_t(rank);
+    return double(r) == rank && r <= lower_.size() ? lower_[r - 1] : exact(rank);
+  }
+  std::size_t count_;
+  std::vector<double> lower_;
+};
 
 Chains folded(const Chains& chains, double median) {
   return mapped(chains, [&](double x) { return std::abs(x - median); });
@@ -99,26 +163,31 @@ double basic_rhat(const Chains& chains) {
   return std::sqrt((n * variance_of(means) / mean_of(variances) + n - 1) / n);
 }
 
+constexpr std::size_t few_lags = 64;  // so many are summed; for more of them a transform is faster
+
 // Draws over tau = 1 + 2 sum rho_t: rho from all chains together, summed in pairs while these are positive, and made to
 // decrease (Geyer 1992).
-double basic_ess(const Chains& chains) {
+double basic_ess(const Chains& chains, std::size_t lags = few_lags) {
   const std::size_t n = chains.front().size();
   if (n < 3 || hopeless(chains)) return NAN;
-  std::vector<double> covariance(n, 0.0), means;
+  if (lags > few_lags) lags = n;
+  lags = std::min(lags, n);
+  std::vector<double> covariance(lags, 0.0), means;
   for (const auto& x : chains) {
-    const auto mine = autocovariance(x);
-    for (std::size_t t = 0; t < n; ++t) covariance[t] += mine[t] / double(chains.size());
+    const auto mine = autocovariance(x, lags);
+    for (std::size_t t = 0; t < lags; ++t) covariance[t] += mine[t] / double(chains.size());
     means.push_back(mean_of(x));
   }
   const double within = covariance[0] * double(n) / double(n - 1);
   const double total = covariance[0] + (chains.size() > 1 ? variance_of(means) : 0);
   const auto rho_at = [&](std::size_t t) { return 1 - (within - covariance[t]) / total; };
-  std::vector<double> rho(n, 0.0);
+  std::vector<double> rho(lags, 0.0);
   double even = 1, odd = rho_at(1);
   rho[0] = even, rho[1] = odd;
   std::size_t last = 0;
   while (last + 5 < n && even + odd > 0) {
     last += 2;
+    if (last + 1 >= lags) return basic_ess(chains, n);
     even = rho_at(last), odd = rho_at(last + 1);
     if (even + odd >= 0) rho[last] = even, rho[last + 1] = odd;
   }
@@ -138,11 +207,7 @@ double ess_below(const Chains& chains, std::span<const double> sorted, double sh
 
 double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
 
-double rhat_about(const Chains& chains, double median) {
-  const double bulk = basic_rhat(normal_scores(split(chains)));
-  const double tail = basic_rhat(normal_scores(split(folded(chains, median))));
-  return -smaller(-bulk, -tail);
-}
+double larger(double a, double b) { return -smaller(-a, -b); }
 
 AutocorrelationTime judged(double tau, std::size_t draws) {
   constexpr double enough = 50;
@@ -154,35 +219,30 @@ AutocorrelationTime judged(double tau, std::size_t draws) {
 }  // namespace
 
 Chains ranks(const Chains& chains) {
-  struct Place {
-    double value;
-    std::size_t walker, draw;
-  };
-  std::vector<Place> places;
-  for (std::size_t w = 0; w < chains.size(); ++w)
-    for (std::size_t i = 0; i < chains[w].size(); ++i) places.push_back({chains[w][i], w, i});
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.value < b.value; });
-  Chains out = chains;
-  for (std::size_t i = 0, j; i < places.size(); i = j) {
-    for (j = i + 1; j < places.size() && places[j].value == places[i].value;) ++j;
-    for (std::size_t k = i; k < j; ++k) out[places[k].walker][places[k].draw] = double(i + 1 + j) / 2;
-  }
-  return out;
+  return ranked(in_order(chains), chains.size(), [](double rank) { return rank; });
 }
 
-std::vector<double> autocovariance(std::span<const double> x) {
+std::vector<double> autocovariance(std::span<const double> x, std::size_t lags) {
   const std::size_t n = x.size();
+  lags = std::min(lags, n);
   std::size_t padded = 1;
   while (padded < 2 * n) padded *= 2;
-  std::vector<double> values(padded, 0.0);
+  std::vector<double> values(lags <= few_lags ? n : padded, 0.0);
   const double m = mean_of(x);
   for (std::size_t i = 0; i < n; ++i) values[i] = x[i] - m;
+  if (lags <= few_lags) {
+    std::vector<double> out(lags);
+    for (std::size_t t = 0; t < lags; ++t)
+      out[t] =
+          dot(std::span<const double>(values).first(n - t), std::span<const double>(values).subspan(t)) / double(n);
+    return out;
+  }
   Eigen::FFT<double> transform;
   std::vector<std::complex<double>> waves;
   transform.fwd(waves, values);
   for (auto& w : waves) w = std::norm(w);
   transform.inv(values, waves);
-  values.resize(n);
+  values.resize(lags);
   for (double& v : values) v /= double(n);
   return values;
 }
@@ -218,8 +278,8 @@ double quantile(const Chains& chains, double share) {
              : quantile_of_sorted(sorted, share);
 }
 
-double rhat(const Chains& chains) { return hopeless(chains) ? NAN : rhat_about(chains, quantile(chains, 0.5)); }
-double ess_bulk(const Chains& chains) { return hopeless(chains) ? NAN : basic_ess(normal_scores(split(chains))); }
+double rhat(const Chains& chains) { return convergence(chains).rhat; }
+double ess_bulk(const Chains& chains) { return convergence(chains).ess_bulk; }
 double ess_tail(const Chains& chains) { return smaller(ess_quantile(chains, 0.05), ess_quantile(chains, 0.95)); }
 double ess_mean(const Chains& chains) { return hopeless(chains) ? NAN : basic_ess(split(chains)); }
 double ess_sd(const Chains& chains) { return hopeless(chains) ? NAN : basic_ess(split(folded(chains, mean(chains)))); }
@@ -251,15 +311,23 @@ double mcse_quantile(const Chains& chains, double share) {
 
 Convergence convergence(const Chains& chains) {
   if (chains.empty() || chains.front().empty()) return {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-  const auto sorted = sorted_draws(chains);
-  const bool numbers = std::none_of(sorted.begin(), sorted.end(), [](double x) { return std::isnan(x); });
-  const auto at = [&](double share) { return numbers ? quantile_of_sorted(sorted, share) : NAN; };
+  const bool silent = hopeless(chains);
+  if (std::isnan(mean(chains))) return {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  const Chains halves = split(chains);
+  const Order order = in_order(halves);
+  std::vector<double> sorted;
+  if (order.size() == chains.size() * chains.front().size())
+    for (const Placed& p : order) sorted.push_back(p.value);
+  else sorted = sorted_draws(chains);  // of an odd number, the halves lack one
+  const auto at = [&](double share) { return quantile_of_sorted(sorted, share); };
   Convergence c{mean(chains), deviation(chains), NAN, at(0.05), at(0.5), at(0.95), NAN, NAN, NAN};
-  if (hopeless(chains)) return c;
-  c.mcse_mean = c.deviation / std::sqrt(ess_mean(chains));
-  c.ess_bulk = ess_bulk(chains);
+  if (silent) return c;
+  const NormalScores scores(order.size());
+  const Chains bulk = scores.of(order, halves.size());
+  c.mcse_mean = c.deviation / std::sqrt(basic_ess(halves));
+  c.ess_bulk = basic_ess(bulk);
   c.ess_tail = smaller(ess_below(chains, sorted, 0.05), ess_below(chains, sorted, 0.95));
-  c.rhat = rhat_about(chains, c.median);
+  c.rhat = larger(basic_rhat(bulk), basic_rhat(scores.of(folded_order(order, c.median), halves.size())));
   return c;
 }
 

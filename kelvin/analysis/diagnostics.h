@@ -34,8 +34,9 @@ struct Convergence {
 };
 Convergence convergence(const Chains&);
 
-std::vector<double> autocovariance(std::span<const double>);  // at every lag, divided by the number of draws
-std::vector<double> autocorrelation(const Chains&);           // averaged over walkers, each about its own mean
+// At the first lags, divided by the number of draws.
+std::vector<double> autocovariance(std::span<const double>, std::size_t lags = ~std::size_t(0));
+std::vector<double> autocorrelation(const Chains&);  // averaged over walkers, each about its own mean
 
 // tau = 1 + 2 sum of autocorrelations: so many draws are worth one independent draw.
 struct AutocorrelationTime {

@@ -75,9 +75,34 @@ double beta_quantile(double share, double a, double b) {
   return (low + high) / 2;
 }
 
+// P(a, x), the regularised incomplete gamma function: its series below the mean, its continued fraction above.
+double gamma_share(double a, double x) {
+  if (x <= 0) return 0;
+  const double front = std::exp(a * std::log(x) - x - std::lgamma(a));
+  constexpr double enough = 1e-16;
+  if (x < a + 1) {
+    double term = 1 / a, sum = term;
+    for (double k = a + 1; term > enough * sum; ++k) sum += term *= x / k;
+    return front * sum;
+  }
+  double b = x + 1 - a, c = 1e300, d = 1 / b, value = d;
+  for (double k = 1; k < 1e6; ++k) {
+    const double term = -k * (k - a);
+    b += 2;
+    d = 1 / (term * d + b), c = b + term / c;
+    value *= c * d;
+    if (std::abs(c * d - 1) < enough) break;
+  }
+  return 1 - front * value;
+}
+
 double chi_square_quantile(double share, double freedom) {
-  const double ninth = 2 / (9 * freedom), root = 1 - ninth + normal_quantile(share) * std::sqrt(ninth);
-  return freedom * std::pow(std::fmax(root, 0), 3);
+  double low = 0, high = freedom + 100 * std::sqrt(freedom) + 100;
+  for (int halving = 0; halving < 100 && high - low > 1e-14 * high; ++halving) {
+    const double middle = (low + high) / 2;
+    (gamma_share(freedom / 2, middle / 2) < share ? low : high) = middle;
+  }
+  return (low + high) / 2;
 }
 
 }  // namespace kelvin

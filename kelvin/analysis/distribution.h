@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of distributions, to about 1e-14.
+// Quantiles of distributions, to about 1e-12.
 #pragma once
 
 namespace kelvin {
@@ -7,6 +7,7 @@ namespace kelvin {
 double normal_quantile(double share);
 double beta_share(double a, double b, double x);  // I_x(a, b), the regularised incomplete beta function
 double beta_quantile(double share, double a, double b);
-double chi_square_quantile(double share, double freedom);  // Wilson and Hilferty's cube: some 1e-3 for freedom >= 3
+double gamma_share(double a, double x);  // P(a, x), the regularised incomplete gamma function
+double chi_square_quantile(double share, double freedom);
 
 }  // namespace kelvin

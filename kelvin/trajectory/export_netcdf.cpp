@@ -185,8 +185,8 @@ void write_data(const NetcdfFile& file, const std::string& name, const Selection
     const auto dimensions = add_dimensions(file, group, array.dimensions, array.shape, labels);
     const ZarrType& type = zarr_type(array.type);
     const std::string bytes = array.bytes(type.width);
-    std::vector<double> numbers;
-    for (std::size_t at = 0; at < bytes.size(); at += type.width) numbers.push_back(type.number(bytes.data() + at));
+    std::vector<double> numbers(bytes.size() / type.width);
+    type.numbers(bytes.data(), numbers);
     int variable = 0;
     file.check(nc_def_var(group, array.name.c_str(), NC_DOUBLE, int(dimensions.size()), dimensions.data(), &variable));
     file.check(nc_put_var_double(group, variable, numbers.data()));

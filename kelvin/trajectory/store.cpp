@@ -26,7 +26,8 @@ RunLock make_run_directory(const fs::path& run, bool replace) {
   if (others() && !earlier)
     throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
   RunLock lock(run);
-  for (const char* name : {"checkpoint", "manifest.json", "samples.zarr", "log.jsonl", "run.toml", "run.json"})
+  for (const char* name :
+       {"checkpoint", "manifest.json", "samples.zarr", "analysis", "log.jsonl", "run.toml", "run.json"})
     if (earlier) fs::remove_all(run / name, failed);
   return lock;
 }

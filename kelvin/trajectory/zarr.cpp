@@ -36,6 +36,10 @@ double number(const char* from) {
   std::memcpy(&value, from, sizeof value);
   return double(value);
 }
+template <double (*number)(const char*), std::size_t width>
+void numbers(const char* from, std::span<double> to) {
+  for (double& x : to) x = number(from), from += width;
+}
 void put_half(double x, char* to) { put<Eigen::half>(float(x), to); }
 double number_of_half(const char* from) {
   Eigen::half value;
@@ -44,11 +48,11 @@ double number_of_half(const char* from) {
 }
 
 const ZarrType types[] = {
-    {"<f2", 2, true, put_half, number_of_half},
-    {"<f4", 4, true, put<float>, number<float>},
-    {"<f8", 8, true, put<double>, number<double>},
-    {"<i8", 8, false, put<std::int64_t>, number<std::int64_t>},
-    {"|b1", 1, false, put<std::uint8_t>, number<std::uint8_t>},
+    {"<f2", 2, true, put_half, numbers<number_of_half, 2>},
+    {"<f4", 4, true, put<float>, numbers<number<float>, 4>},
+    {"<f8", 8, true, put<double>, numbers<number<double>, 8>},
+    {"<i8", 8, false, put<std::int64_t>, numbers<number<std::int64_t>, 8>},
+    {"|b1", 1, false, put<std::uint8_t>, numbers<number<std::uint8_t>, 1>},
 };
 
 std::size_t product(const std::vector<std::size_t>& extents) {
@@ -181,7 +185,9 @@ std::vector<double> read_zarr(const fs::path& array, const ZarrShape& shape, std
   for (std::size_t draw = first; draw < first + count;) {
     const std::string bytes = read_zarr_chunk(array, shape, walker, draw / shape.chunk);
     const std::size_t begin = draw % shape.chunk, end = std::min(shape.chunk, begin + first + count - draw);
-    for (std::size_t i = begin * each; i < end * each; ++i) out.push_back(shape.type->number(bytes.data() + i * width));
+    const std::size_t before = out.size(), more = (end - begin) * each;
+    out.resize(before + more);
+    shape.type->numbers(bytes.data() + begin * each * width, std::span(out).subspan(before, more));
     draw += end - begin;
   }
   return out;

@@ -15,7 +15,7 @@ struct ZarrType {
   std::size_t width;      // bytes
   bool padded_by_nan;     // beyond the last draw; else by 0
   void (*put)(double, char*);
-  double (*number)(const char*);
+  void (*numbers)(const char*, std::span<double>);  // as many as there is room for
 };
 std::span<const ZarrType> zarr_types();
 const ZarrType& zarr_type(std::string_view name);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "kelvin/analysis/replay.h"
+#include "kelvin/model/prior.h"
+
+namespace kelvin {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t few_parameters = 20;
+
+std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
+  std::vector<LearningCurve> curves;
+  if (!std::filesystem::exists(run / "log.jsonl")) return curves;
+  for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
+  std::stringstream lines(read_file(run / "log.jsonl"));
+  for (std::string text; std::getline(lines, text);) {
+    const json line = json::parse(text, nullptr, false);  // the last may be half-written
+    if (!line.is_object() || !line.contains("step")) continue;
+    for (LearningCurve& curve : curves) {
+      const json found = line.value(curve.name, json());
+      const json loss = found.is_object() ? found.value("loss", json()) : found;
+      if (found.is_null()) continue;
+      curve.steps.push_back(line["step"]), curve.loss.push_back(loss.is_number() ? loss.get<double>() : NAN);
+    }
+  }
+  std::erase_if(curves, [](const LearningCurve& c) { return c.loss.empty(); });
+  return curves;
+}
+
+// x over the schedule's value at the step of each draw.
+Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
+  for (std::size_t w = 0; w < x.size(); ++w)
+    for (std::size_t i = 0; i < x[w].size(); ++i) x[w][i] /= temperature.at(steps[w][i]);
+  return x;
+}
+
+PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
+  const std::string& name = e.samples.parts[k];
+  const auto known = e.settings.part.find(name);
+  const json record = e.samples.record.value("part", json::object()).value(name, json::object());
+  if (known == e.settings.part.end() || !record.contains("degrees_of_freedom") ||
+      !record.contains("kinetic_temperature_is_exact"))
+    throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (e.samples.run / "run.json").string(), name);
+  const PartSettings& settings = known->second;
+  PartEvidence part;
+  part.name = name;
+  part.freedom = record.at("degrees_of_freedom");
+  part.kinetic_exact = record.at("kinetic_temperature_is_exact");
+  part.confined = e.settings.model.toy.given() ||
+                  prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
+  const Schedule temperature(
+      settings.temperature.given() ? settings.temperature : Choice("posterior"),
+      {double(e.settings.warmup + e.settings.steps), std::max(1.0, e.samples.record.value("rows", 1.0))});
+  part.warm = temperature.range().first > 0;
+  if (!part.warm) return part;
+  part.kinetic = relative(columns(e.samples, "sample_stats/kinetic_temperature", std::array{k})[0], steps, temperature);
+  part.configurational =
+      relative(columns(e.samples, "sample_stats/configurational_temperature", std::array{k})[0], steps, temperature);
+  return part;
+}
+
+void judge(Evidence& e, Quantity quantity) {
+  const Convergence c = convergence(quantity.chains);
+  const AutocorrelationTime time = windowed_autocorrelation_time(quantity.chains);
+  e.judged.push_back({std::move(quantity), c, time});
+}
+
+}  // namespace
+
+Evidence evidence_of(const Samples& samples) {
+  if (samples.draws == 0)
+    throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
+  Evidence e{samples, settings_of(samples), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, learning_curves(samples.run)};
+  const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
+  e.potential = statistic("potential"), e.energy = statistic("energy");
+  e.acceptance = statistic("acceptance_rate"), e.diverging = statistic("diverging");
+  const std::size_t rows = samples.record.value("rows", std::size_t(0));
+  e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
+  const Chains steps = statistic("step");
+  e.training = true;
+  for (std::size_t k = 0; k < samples.parts.size(); ++k) {
+    e.parts.push_back(part_of(e, k, steps));
+    e.training &= !e.parts.back().warm;
+    for (const Move& move : parse_scheme(e.settings.part.at(samples.parts[k]).scheme).moves)
+      e.proposes |= move.letter->joint == Joint::propose;
+  }
+  for (const auto& [array, fingerprint] : samples.manifest.arrays)
+    if (array.starts_with("sample_stats/") && array.ends_with("residual")) {
+      const auto all = columns(samples, array);
+      for (std::size_t k = 0; k < all.size(); ++k)
+        e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
+                                           k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
+                               all[k]});
+    }
+  if (e.training) return e;
+  judge(e, {"potential", e.potential});
+  for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
+  if (e.settings.model.toy.given() && samples.record.value("parameters", few_parameters + 1) <= few_parameters)
+    for (const std::string& block : samples.blocks)
+      if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
+        auto all = columns(samples, array);
+        for (std::size_t k = 0; k < all.size(); ++k) judge(e, {fmt::format("{}[{}]", block, k), std::move(all[k])});
+      }
+  return e;
+}
+
+const JudgedQuantity* least_agreed(const Evidence& e) {
+  const JudgedQuantity* worst = nullptr;
+  for (const JudgedQuantity& q : e.judged)
+    if (!std::isnan(q.convergence.rhat) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
+  return worst;
+}
+
+}  // namespace kelvin

@@ -155,7 +155,7 @@ void add_check(CLI::App& app) {
   command.add_option("--batch", o->batch, "rows per gradient out of 200: full, 20, 10%");
   command
       .add_option("--curvature", o->curvature,
-                  "curvature of the problem, about; your network's is what `kelvin evaluate --hessian` shows")
+                  "curvature of the problem, about; your network's is what `kelvin landscape hessian RUN` shows")
       ->check(CLI::PositiveNumber);
   command.add_option("--steps", o->steps, "length of the run")->check(CLI::Range(1000L, 1000000000L));
   command.add_option("--seed", o->seed, "seed")->check(CLI::NonNegativeNumber);

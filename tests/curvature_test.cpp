@@ -122,7 +122,8 @@ TEST(Curvature, OfANetworkIsThatOfItsWholeMatrix) {
   const std::size_t n = dimension_of(*network);
   const auto q = some_point(n, 0.7);
   const auto all = eigenvalues(hessian(*network, q, {}));
-  const Operator H{n, [&](auto v, auto Hv) { hessian_times(*network, q, {}, v, Hv); }};
+  HessianAt at(*network, q, {});
+  const Operator H{n, [&](auto v, auto Hv) { at.times(v, Hv); }};
   const Leading found = leading_eigenvalues(H, {3, 200, 1e-6, 1});
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(found.highest[k].value, all[n - 1 - k], 1e-6 * all.back());  // products are good to 1e-7

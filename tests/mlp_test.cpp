@@ -437,6 +437,22 @@ TEST(Hessian, OfAReluNetworkHasNoTraceOfItsKinks) {
   EXPECT_LT(distance(hessian(*u, q, {}), exact), 1e-6 * norm(exact));  // rounding: 1e-15 / 1.5e-8 per entry
 }
 
+// f = w2 relu(w1 x + b1) + b2 with w1 x + b1 = 3e-9, U = (f - y)^2 of one row: the kink is nearer than the first
+// increment, 1.5e-8.
+TEST(Hessian, StepsBackFromAKinkNearby) {
+  Dataset d;
+  d.rows = 1, d.input_names = {"x"}, d.target_names = {"y"}, d.inputs = {0.5}, d.targets = {1};
+  const auto u = make(network({1, 1, 1}, {"relu"}), d);
+  const double z = 3e-9, w2 = 0.8, b2 = 0.3, miss = w2 * z + b2 - 1;
+  const double slope[] = {0.5 * w2, w2, z, 1};  // by w1, b1, w2, b2
+  const auto h = hessian(*u, std::vector<double>{1, -0.5 + z, w2, b2}, {});
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j) {
+      const double bend = i + j == 2 && i != j ? 0.5 : i + j == 3 && i > 0 && j > 0 ? 1 : 0;  // d2 f
+      EXPECT_NEAR(h[4 * i + j], 2 * (slope[i] * slope[j] + miss * bend), 1e-5) << i << j;     // 1e-16 / 6e-11
+    }
+}
+
 TEST(Hessian, RefusesManyParameters) {
   const auto u = make(network({3, 700, 2}, {"tanh"}), regression(5, 2));
   EXPECT_THROW(hessian(*u, some_point(dimension_of(*u), 1), {}), Error);

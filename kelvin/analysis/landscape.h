@@ -14,7 +14,7 @@ struct LandscapeOptions {
   std::string by = "all", spanned_by = "covariance", directions, split = "train", out;
   std::vector<double> scale = {1};
   double tolerance = 0.01, reach = 0;
-  long intervals = 0, most = 100000, every = 1, count = 5, products = 200, probes = 20, depth = 60, seed = 1;
+  long intervals = 0, most = 100000, every = 1, count = 5, products = 200, probes = 10, depth = 40, seed = 1;
   bool log = false, relative = false, force = false;
   template <class Visit>
   void fields(Visit&& field) {

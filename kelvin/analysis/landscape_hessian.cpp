@@ -2,6 +2,7 @@
 // Second derivatives of U over all parameters that move: their spectrum, and the largest steps it allows.
 #include <cmath>
 #include <mutex>
+#include <optional>
 
 #include "kelvin/analysis/curvature.h"
 #include "kelvin/analysis/landscape.h"
@@ -35,14 +36,21 @@ class Curvature {
 
   MakeOperator over(const std::vector<std::size_t>& entries, const std::vector<double>& factors = {}) const {
     return [=, this, &entries] {
-      std::shared_ptr<Potential<double>> U = potential_of(problem_, view_)->clone();
-      U->arrange(problem_.recipe.blocks);
+      struct Own {  // of a thread
+        std::unique_ptr<Potential<double>> U;
+        std::optional<HessianAt> H;
+        std::vector<double> v, Hv;
+      };
+      auto own = std::make_shared<Own>();
+      own->U = potential_of(problem_, view_)->clone();
+      own->U->arrange(problem_.recipe.blocks);
+      own->H.emplace(*own->U, q_, Batch{});
+      own->v.resize(q_.size()), own->Hv.resize(q_.size());
       return Operator{entries.size(), [=, this, &entries](std::span<const double> v, std::span<double> Hv) {
                         const auto factor = [&](std::size_t i) { return factors.empty() ? 1 : factors[i]; };
-                        std::vector<double> wide(q_.size(), 0.0), result(q_.size());
-                        for (std::size_t i = 0; i < entries.size(); ++i) wide[entries[i]] = factor(i) * v[i];
-                        hessian_times(*U, q_, {}, wide, result);
-                        for (std::size_t i = 0; i < entries.size(); ++i) Hv[i] = factor(i) * result[entries[i]];
+                        for (std::size_t i = 0; i < entries.size(); ++i) own->v[entries[i]] = factor(i) * v[i];
+                        own->H->times(own->v, own->Hv);
+                        for (std::size_t i = 0; i < entries.size(); ++i) Hv[i] = factor(i) * own->Hv[entries[i]];
                         tell();
                       }};
     };
@@ -95,7 +103,7 @@ double asymmetry(const Operator& H, std::uint64_t seed) {
   return size > 0 ? std::abs(dot(u, Hv) - dot(v, Hu)) / size : 0;
 }
 
-Figure density_figure(const SpectralDensity& density, const std::vector<double>& dense) {
+Figure density_figure(const SpectralDensity& density, const std::vector<double>& dense, std::size_t n) {
   const auto [low, high] = std::minmax_element(density.values.begin(), density.values.end());
   const double range = std::max(*high - *low, 1e-3 * std::abs(*high)), width = range / 100;
   Figure figure;
@@ -105,7 +113,7 @@ Figure density_figure(const SpectralDensity& density, const std::vector<double>&
       fmt::format("Smoothed with Gaussians of width {:.3g}. Left of 0: directions in which U falls away.", width);
   Curve estimate{"stochastic Lanczos", {}, {}, {}, {}, "line"}, exact_one{"all eigenvalues", {}, {}, {}, {}, "dashed"};
   const SpectralDensity all{dense, std::vector<double>(dense.size(), 1.0 / double(dense.size()))};
-  constexpr double least = 1e-8;  // of a density that is drawn on a logarithmic axis
+  const double least = 1e-3 / (double(n) * width);  // on a logarithmic axis: far below a single eigenvalue
   constexpr int points = 400;
   for (int k = 0; k <= points; ++k) {
     const double x = *low - 0.04 * range + 1.08 * range * k / points;
@@ -231,7 +239,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
   sum("trace", 1, trace.trace, trace.error);
   sum("trace of the square, from the density", 2, double(n) * density.moment(2), nullptr);
   finding.tables.push_back({"sums over eigenvalues", sums});
-  finding.figures.push_back(density_figure(density, values));
+  finding.figures.push_back(density_figure(density, values, n));
   if (H.of_potential()) advise(scene, H, {1, plan.products, plan.tolerance, plan.seed}, finding);
   return finding;
 }

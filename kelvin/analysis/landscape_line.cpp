@@ -94,10 +94,10 @@ std::string verdict(const std::string& quantity, const std::vector<double>& y, c
                     const std::vector<double>& alpha, double chance) {
   const std::string range = fmt::format("{} goes from {:.4g} to {:.4g}", quantity, y.front(), y.back());
   if (s.kind == barrier_kind)
-    return fmt::format(
-        "{} over a barrier (B): it rises by up to {:.4g} on the way and is highest, {:.4g} above its start, at alpha = "
-        "{:.3g}.",
-        range, s.increase, s.barrier, alpha[s.highest]);
+    return fmt::format("{} over a barrier (B): it rises by up to {:.4g} on the way{}.", range, s.increase,
+                       s.barrier > 0 ? fmt::format(" and is highest at alpha = {:.3g}, {:.4g} above its start",
+                                                   alpha[s.highest], s.barrier)
+                                     : ", though never above its start");
   if (s.kind == plateau_kind)
     return fmt::format("{}: {:.0f} % of the line is a plateau at the loss of chance ({:.4g}), then it drops (P).",
                        range, 100 * s.plateau, chance);
@@ -186,8 +186,8 @@ Finding landscape_line(const Scene& scene, const LandscapeOptions& o) {
   if (lines.size() > 1 && !leading.empty())
     finding.words.push_back(barriers.empty()
                                 ? fmt::format("None of {} lines has a barrier of {}.", lines.size(), leading)
-                                : fmt::format("{} of {} lines have a barrier of {}: {}.", barriers.size(), lines.size(),
-                                              leading, fmt::join(barriers, ", ")));
+                                : fmt::format("Barriers of {} on {} of {} lines: {}.", leading, barriers.size(),
+                                              lines.size(), fmt::join(barriers, ", ")));
   const double way = distance(end, start, whole(start)), length = distance(start, {}, whole(start));
   finding.words.push_back(
       length > 0 ? fmt::format("The ends are {:.4g} apart, {:.4g} times the length of the first.", way, way / length)

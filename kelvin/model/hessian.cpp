@@ -9,27 +9,50 @@
 
 namespace kelvin {
 
+HessianAt::HessianAt(Potential<double>& potential, std::span<const double> q, Batch rows)
+    : potential_(potential),
+      q_(q.begin(), q.end()),
+      g_(q.size()),
+      at_(q.size()),
+      above_(q.size()),
+      below_(q.size()),
+      rows_(rows) {
+  potential_(q_, rows_, g_);
+}
+
 // (g(q + e v) - g(q - e v)) / 2e
-void hessian_times(Potential<double>& potential, std::span<const double> q, Batch rows, std::span<const double> v,
-                   std::span<double> Hv) {
-  double square = 0, along = 0, largest = 1;
-  for (std::size_t i = 0; i < q.size(); ++i) {
+HessianAt::Product HessianAt::product(std::span<const double> v, double e) {
+  Product made{std::vector<double>(q_.size())};
+  for (std::size_t i = 0; i < q_.size(); ++i) at_[i] = q_[i] + e * v[i];
+  potential_(at_, rows_, above_);
+  for (std::size_t i = 0; i < q_.size(); ++i) at_[i] = q_[i] - e * v[i];
+  potential_(at_, rows_, below_);
+  for (std::size_t i = 0; i < q_.size(); ++i) {
+    made.Hv[i] = (above_[i] - below_[i]) / (2 * e);
+    const double kink = (above_[i] - g_[i]) / e - (g_[i] - below_[i]) / e;
+    made.size += made.Hv[i] * made.Hv[i], made.kink += kink * kink;
+  }
+  made.size = std::sqrt(made.size), made.kink = std::sqrt(made.kink);
+  return made;
+}
+
+// For a smooth U, rounding eps / e and truncation e^2 balance at e = eps^(1/3). But a kink (relu) within reach adds its
+// jump of the gradient over 2e, and networks have as many as rows x units: e = sqrt(eps) meets few of them, and where
+// the two sides of q still disagree, a smaller one meets fewer.
+void HessianAt::times(std::span<const double> v, std::span<double> Hv) {
+  double square = 0, largest = 1;
+  for (std::size_t i = 0; i < q_.size(); ++i) {
     square += v[i] * v[i];
-    largest = std::max(largest, std::abs(q[i]));
+    largest = std::max(largest, std::abs(q_[i]));
   }
   if (square == 0) return std::fill(Hv.begin(), Hv.end(), 0.0);
-  // For a smooth U, rounding eps / e and truncation e^2 balance at e = eps^(1/3). Between that and sqrt(eps) some
-  // digits are lost that no eigenvalue needs, but far fewer kinks of relu networks are within reach: one alone adds its
-  // jump of the gradient over 2e.
-  const double e = std::sqrt(std::numeric_limits<double>::epsilon()) * largest / std::sqrt(square);
-  std::vector<double> high(q.size()), low(q.size()), above(q.size()), below(q.size());
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    high[i] = q[i] + e * v[i], low[i] = q[i] - e * v[i];
-    along += (high[i] - low[i]) * v[i];  // 2 e |v|^2, but for rounding
+  double e = std::sqrt(std::numeric_limits<double>::epsilon()) * largest / std::sqrt(square);
+  Product best = product(v, e);
+  for (int tries = 0; tries < 4 && best.kink > 1e-3 * best.size; ++tries) {
+    Product next = product(v, e /= 4);
+    if (next.kink < best.kink) best = std::move(next);
   }
-  potential(high, rows, above);
-  potential(low, rows, below);
-  for (std::size_t i = 0; i < q.size(); ++i) Hv[i] = (above[i] - below[i]) * square / along;
+  std::copy(best.Hv.begin(), best.Hv.end(), Hv.begin());
 }
 
 std::vector<double> hessian(Potential<double>& potential, std::span<const double> q, Batch rows) {
@@ -37,11 +60,11 @@ std::vector<double> hessian(Potential<double>& potential, std::span<const double
   if (n > 2000)
     throw Error("the hessian of {} parameters is too large; it is computed for at most 2000, so use a smaller network",
                 n);
-  std::vector<double> h(n * n), column(n);
-  std::vector<double> unit(n);
+  std::vector<double> h(n * n), column(n), unit(n);
+  HessianAt H(potential, q, rows);
   for (std::size_t i = 0; i < n; ++i) {
     unit[i] = 1;
-    hessian_times(potential, q, rows, unit, column);
+    H.times(unit, column);
     unit[i] = 0;
     for (std::size_t j = 0; j < n; ++j) {
       h[i * n + j] += column[j] / 2;

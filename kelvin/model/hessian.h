@@ -5,10 +5,24 @@
 
 namespace kelvin {
 
-// H v, H the matrix of second derivatives of U at q; two gradients. Good to about 1e-7 of |H v|. There is none in
-// float: the kinks of relu networks would spoil it.
-void hessian_times(Potential<double>&, std::span<const double> q, Batch rows, std::span<const double> v,
-                   std::span<double> Hv);
+// Products with H, the matrix of second derivatives of U at q: two gradients each, good to about 1e-7. There is none in
+// float: differences of gradients would lose half of its digits.
+class HessianAt {
+ public:
+  HessianAt(Potential<double>&, std::span<const double> q, Batch rows);
+  void times(std::span<const double> v, std::span<double> Hv);
+
+ private:
+  struct Product {
+    std::vector<double> Hv;
+    double size = 0, kink = 0;  // |H v|, and how much it differs between the two sides of q
+  };
+  Product product(std::span<const double> v, double increment);
+
+  Potential<double>& potential_;
+  std::vector<double> q_, g_, at_, above_, below_;
+  Batch rows_;
+};
 
 // n x n, row by row, symmetric. At most 2000 parameters: it costs 2 n gradients and n^2 numbers.
 std::vector<double> hessian(Potential<double>&, std::span<const double> q, Batch rows);

@@ -39,19 +39,19 @@ TEST(Coupled, WeightsKeepNormalsNormal) {
       }
 }
 
-TEST(Coupled, WeightsOfABathAreThoseOfItsExactFlow) {
+TEST(Coupled, WeightsOfLettersThatMoveQAreThoseOfTheirExactFlow) {
   Part<double> constants;
   constants.gamma = 1.7;
-  const auto row = [](char symbol) {
-    return *std::find_if(letters().begin(), letters().end(), [&](const Letter& l) { return l.symbol == symbol; });
-  };
-  const double h = 0.4, keep = std::exp(-1.7 * h);
-  const Eigen::MatrixXd bath = shared_weights(row('O'), constants, h);
-  EXPECT_NEAR(bath(0, 0), keep / std::sqrt(1 + keep * keep), 1e-14);
-  EXPECT_NEAR(bath(0, 1), 1 / std::sqrt(1 + keep * keep), 1e-14);
-  const Eigen::MatrixXd euler = shared_weights(row('S'), constants, h);
-  EXPECT_NEAR(euler(0, 0), std::sqrt(0.5), 1e-14);
-  EXPECT_NEAR(euler(0, 1), std::sqrt(0.5), 1e-14);
+  for (const Letter& letter : letters()) {
+    if (!letter.normals) continue;
+    const Eigen::MatrixXd w = shared_weights(letter, constants, 0.4);
+    if (letter.normals == 1) {
+      EXPECT_NEAR(w(0, 0), std::sqrt(0.5), 1e-14) << letter.symbol;
+      EXPECT_NEAR(w(0, 1), std::sqrt(0.5), 1e-14) << letter.symbol;
+    } else {
+      EXPECT_GT(std::abs(w(0, 1)), 0.1) << "the noise of p moves q later on";
+    }
+  }
 }
 
 // Normals of the coarse chain at several steps and places, as many of them as make 4 standard errors small.
@@ -121,21 +121,39 @@ TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
   }
 }
 
-// On a free particle in a bath nothing but noise and friction moves p, so the coarse p is the fine one.
-TEST(Coupled, MomentaInABathAgreeExactly) {
-  const Choice flat = gaussian({1e-300});
-  for (const char* word : {"BAOAB", "OBABO", "ABOBA", "BABO", "UBU"}) {
-    const Problem<double> problem = problem_of(flat, moving(word, 0.5, 1.3));
+// A free particle: U solves it exactly, so that both chains are the same path.
+TEST(Coupled, FreeParticlesInTheirBathAgreeExactly) {
+  const Problem<double> problem = problem_of(gaussian({1e-300}), moving("UBU", 0.5, 1.3));
+  const Noise<double> noise;
+  CoupledPair<double> pair(problem, 0, noise);
+  pair.start(std::vector<double>{0});
+  for (int n = 0; n < 50; ++n) {
+    pair.step();
+    EXPECT_NEAR(pair.coarse().p()[0], pair.fine().p()[0], 1e-12);
+    EXPECT_NEAR(pair.coarse().q()[0], pair.fine().q()[0], 1e-11);
+  }
+  EXPECT_NE(pair.coarse().p()[0], 0);
+  EXPECT_EQ(pair.fine().steps(), 2 * pair.coarse().steps());
+}
+
+// On a Gaussian, where words are linear, the two paths of BAOAB differ by order h^2 of their width: a quarter of it
+// when h is halved.
+TEST(Coupled, PathsApproachEachOtherAsStepsShrink) {
+  const auto apart = [](double h) {
+    const Problem<double> problem = problem_of(gaussian({1}), moving("BAOAB", h));
     const Noise<double> noise;
     CoupledPair<double> pair(problem, 0, noise);
     pair.start(std::vector<double>{0});
-    for (int n = 0; n < 50; ++n) {
+    double square = 0;
+    for (int n = 0; n < int(4000 / h); ++n) {
       pair.step();
-      EXPECT_NEAR(pair.coarse().p()[0], pair.fine().p()[0], 1e-12) << word;
+      square += std::pow(pair.coarse().q()[0] - pair.fine().q()[0], 2) * h / 4000;
     }
-    EXPECT_NE(pair.coarse().p()[0], 0);
-    EXPECT_EQ(pair.fine().steps(), 2 * pair.coarse().steps());
-  }
+    return std::sqrt(square);
+  };
+  const double wide = apart(0.4), narrow = apart(0.2);
+  EXPECT_LT(wide, 0.1) << "of a width of 1";
+  EXPECT_NEAR(wide / narrow, 2, 0.1);
 }
 
 TEST(Coupled, RefusesWhatHasNoBias) {

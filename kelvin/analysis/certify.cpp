@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kelvin/core/parallel.h"
+#include "kelvin/model/loss.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {
@@ -43,13 +44,17 @@ class Quantities {
     potential_ = (problem.test ? problem.test : problem.train)->clone();
     network_ = static_cast<Network<Real>*>(potential_.get());  // what a network's clone is
     units_ = data.target_units;
-    const std::size_t width = network_->outputs();
+    probabilities_ = loss_named(problem.settings.model.loss).template probabilities<Real>();
+    const std::size_t outputs = network_->outputs(), width = probabilities_ && outputs == 1 ? 2 : outputs;
+    const std::vector<std::string>& columns = probabilities_ ? data.classes : data.target_names;
     for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) {
       rows_.push_back(std::uint32_t(i));
       for (std::size_t k = 0; k < width; ++k)
-        names_.push_back(width > 1 ? fmt::format("output {} of row {}", k, i) : fmt::format("output of row {}", i));
+        names_.push_back(fmt::format("{}{} of row {}", probabilities_ ? "probability of " : "",
+                                     k < columns.size() ? columns[k] : fmt::format("output {}", k), i));
     }
-    outputs_.resize(rows_.size() * width);
+    outputs_.resize(rows_.size() * outputs);
+    values_.resize(rows_.size() * width);
   }
 
   const std::vector<std::string>& names() const { return names_; }
@@ -63,9 +68,14 @@ class Quantities {
     const auto q = chain.q();
     for (const std::size_t i : coordinates_) out.push_back(double(q[i])), out.push_back(double(q[i]) * double(q[i]));
     if (!network_) return;
+    const std::size_t width = network_->outputs();
     network_->predict(q, rows_, outputs_);
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      out.push_back(units_.original(i % network_->outputs(), double(outputs_[i])));
+    if (probabilities_) {
+      probabilities_(rows_.size(), width, outputs_.data(), values_.data());
+      out.insert(out.end(), values_.begin(), values_.end());
+    } else {
+      for (std::size_t i = 0; i < outputs_.size(); ++i) out.push_back(units_.original(i % width, double(outputs_[i])));
+    }
   }
 
  private:
@@ -76,7 +86,8 @@ class Quantities {
   Network<Real>* network_ = nullptr;
   Units units_;
   std::vector<std::uint32_t> rows_;
-  std::vector<Real> outputs_;
+  Probabilities<Real> probabilities_ = nullptr;
+  std::vector<Real> outputs_, values_;
 };
 
 // Means over the batches of one pair, quantity by quantity.
@@ -232,14 +243,12 @@ Bias root_mean_square(const std::vector<Bias>& all) {
   return out;
 }
 
-std::vector<Bias> rows_of(const Certificate& c) {
-  std::vector<Bias> rows = c.biases;
-  if (c.predictions.empty()) return rows;
-  rows.push_back(root_mean_square(c.predictions));
-  rows.push_back(*std::max_element(c.predictions.begin(), c.predictions.end(),
-                                   [](const Bias& a, const Bias& b) { return std::abs(a.bias) < std::abs(b.bias); }));
-  rows.back().of += " (largest)";
-  return rows;
+// The largest of many is large by chance too, so it is shown but not judged.
+Bias largest(const std::vector<Bias>& all) {
+  Bias out = *std::max_element(all.begin(), all.end(),
+                               [](const Bias& a, const Bias& b) { return std::abs(a.bias) < std::abs(b.bias); });
+  out.of += " (largest)";
+  return out;
 }
 
 // Against the statistical error of the run, in units of it, with two standard errors of doubt.
@@ -271,11 +280,13 @@ std::string verdict(const std::vector<Bias>& rows, double order) {
 }  // namespace
 
 Finding as_finding(const Certificate& c, const CertifyOptions& options, const RunSettings& settings) {
-  const std::vector<Bias> rows = rows_of(c);
+  std::vector<Bias> rows = c.biases;
+  if (!c.predictions.empty()) rows.push_back(root_mean_square(c.predictions));
   Finding out{"certify", "Discretisation bias", {}, {}, {}};
   std::string first = verdict(rows, c.order);
   first[0] = char(std::toupper(first[0]));
   out.words.push_back(first);
+  if (!c.predictions.empty()) rows.push_back(largest(c.predictions));
   out.words.push_back(fmt::format(
       "{} pairs of chains, {} steps of h and twice as many of h/2 on the same noise after a warm-up of {}; the bias is "
       "taken to be C h^{:g}, that is {:.4g} (<f>_h - <f>_h/2).",

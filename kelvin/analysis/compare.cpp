@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -155,24 +156,39 @@ std::map<std::string, std::vector<std::string>> settings_that_differ(const std::
 
 json number(double x) { return std::isfinite(x) ? json(x) : json(); }
 
-// Measure by measure, the runs below each other.
+// A row for each measure, two columns for each run: the value and its error.
 Table side_by_side(const std::vector<std::string>& names, const std::vector<std::vector<Measure>>& measures) {
   std::vector<std::string> order;
   for (const auto& list : measures)
     for (const Measure& m : list)
       if (std::find(order.begin(), order.end(), m.name) == order.end()) order.push_back(m.name);
   Table table;
-  for (const std::string& name : order)
-    for (std::size_t k = 0; k < names.size(); ++k)
-      for (const Measure& m : measures[k]) {
-        if (m.name != name) continue;
-        Table::Row row = {{"measure", name}, {"run", names[k]}, {"value", number(m.value)}, {"error", number(m.error)}};
-        if (k > 0)
-          for (const Measure& d : difference(measures[0], {m}))
-            row.emplace_back("difference", number(d.value)), row.emplace_back("its_error", number(d.error));
-        table.row(std::move(row));
-      }
+  for (const std::string& name : order) {
+    Table::Row row = {{"measure", name}};
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const auto m =
+          std::find_if(measures[k].begin(), measures[k].end(), [&](const Measure& x) { return x.name == name; });
+      const bool there = m != measures[k].end();
+      row.emplace_back(names[k], number(there ? m->value : NAN));
+      row.emplace_back(names[k] + " error", number(there ? m->error : NAN));
+    }
+    table.row(std::move(row));
+  }
   return table;
+}
+
+// The tables of some runs: their measures, and how those of the others differ from the first run's.
+void add_tables(const std::string& title, const std::vector<std::string>& names,
+                const std::vector<std::vector<Measure>>& measures, Finding& out) {
+  out.tables.push_back({title, side_by_side(names, measures)});
+  std::vector<std::vector<Measure>> differences;
+  for (std::size_t k = 1; k < names.size(); ++k) {
+    differences.push_back(difference(measures[0], measures[k]));
+    std::erase_if(differences.back(), [](const Measure& m) { return m.value == 0; });
+  }
+  if (differences.empty()) return;
+  out.tables.push_back({fmt::format("{}: difference to {}", title, names[0]),
+                        side_by_side({names.begin() + 1, names.end()}, differences)});
 }
 
 Figure learning_curve(const std::vector<Run>& runs, const std::string& path, const std::string& what) {
@@ -280,9 +296,12 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
   if (grouped)
     out.words.push_back(
         "Runs that differ in the seed only are averaged; errors of these means come from their scatter.");
-  out.words.push_back("Differences are to the first row; errors over draws are Monte Carlo standard errors.");
-  if (grouped) out.tables.push_back({"Averages over seeds", side_by_side(group_names, group_measures)});
-  out.tables.push_back({"Runs", side_by_side(names, measures)});
+  if (std::any_of(all.begin(), all.end(), [&](const Samples& s) {
+        return s.record.value("data_checksum", "") != all[0].record.value("data_checksum", "");
+      }))
+    out.words.push_back("The data are not the same in all runs.");
+  if (grouped) add_tables("Averages over seeds", group_names, group_measures, out);
+  add_tables("Runs", names, measures, out);
   if (!settings.rows.empty()) out.tables.push_back({"Settings that differ", settings});
   for (const auto& [path, what] : {std::pair{"train/loss", "train loss"},
                                    {"validation/loss", "validation loss"},

@@ -48,7 +48,7 @@ Eigen::MatrixXd shared_weights(const Letter& letter, const Part<double>& constan
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n);
   Eigen::MatrixXd equal(n, 2 * n);
   equal << one / std::sqrt(2), one / std::sqrt(2);
-  if (forgets_momentum(letter, constants.gamma)) return equal;
+  if (!letter.moves_q) return equal;
   const Eigen::MatrixXd coarse = left_by(letter, constants, 2 * h, 1), fine = left_by(letter, constants, h, 2);
   const Eigen::MatrixXd weights = coarse.completeOrthogonalDecomposition().solve(fine);
   return (weights * weights.transpose() - one).cwiseAbs().maxCoeff() < 1e-9 ? weights : equal;

@@ -12,12 +12,14 @@
 namespace kelvin {
 
 // The coarse chain's noise: each normal combines two of the fine chain's. A letter that occurs k times in a word occurs
-// 2 k times in two fine steps; the coarse occurrence j stands for the fine ones 2 j and 2 j + 1. The weights W are read
-// off the letter's own flow, such that one pass over 2 h leaves the noise in (q, p) that two passes over h leave:
-// e^-x z + z', divided by sqrt(1 + e^-2x), for O (x = gamma h); (z + z') / sqrt(2) for S; a 2 x 4 matrix for U. Where
-// no orthonormal W does that, and for letters that forget p (in their words time grows as h^2, so that two fine steps
-// do not cover a coarse one), W is (1, 1) / sqrt(2): a looser coupling, but the law of the coarse chain is exact for
-// every W with orthonormal rows.
+// 2 k times in two fine steps; the coarse occurrence j stands for the fine ones 2 j and 2 j + 1. Any weights W with
+// orthonormal rows leave the law of the coarse chain as it is; good ones keep the chains together:
+// - A letter that moves q: W is read off its own flow, such that one pass over 2 h leaves the noise in (q, p) that two
+//   passes over h leave: (z + z') / sqrt(2) for S, a 2 x 4 matrix for U.
+// - A letter that moves p only: (z + z') / sqrt(2). A normal given to p moves q by h sqrt(m T (1 - e^-2x)) / (1 - e^-x)
+// z
+//   in the end, x = gamma h, so equal sums of normals take both chains equally far, up to a factor 1 + x^2 / 32.
+//   Weights that make p itself agree, e^-x/2 : 1, do not, and let the chains drift apart.
 template <class Real>
 class SharedNoise final : public Noise<Real> {
  public:

@@ -103,7 +103,7 @@ TEST(Analyse, CovarianceAndAutocorrelationOfAKnownGaussian) {
 
   // The free energy along direction k is x^2 / 2 lambda_k.
   const json free = found(desk, "free_energy run --coordinate v0 --bins 20");
-  EXPECT_THAT(free.at("words").at(0).get<std::string>(), StartsWith("no barrier"));
+  EXPECT_THAT(free.at("words").at(0).get<std::string>(), StartsWith("No barrier"));
   double lowest = 0;
   for (const json& row : rows(free))
     if (row.at("free_energy") == 0.0) lowest = row.at("coordinate");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kelvin/core/noise.h"
 #include "kelvin/model/loss.h"
 
 namespace kelvin {
@@ -87,6 +88,23 @@ TEST_P(EveryLaw, EqualDrawsDisagreeByExactlyNothing) {
   EXPECT_EQ(m.between(), 0);
   EXPECT_EQ(m.mean(), 0.1);
   EXPECT_EQ(m.within(), law.variance * 0.3 * 0.3);
+}
+
+// Scales from a hundredth of the distance of the draws on: too few nodes to see each narrow one.
+TEST_P(EveryLaw, SpreadOfDrawsWithUnequalScalesIsItsIntegral) {
+  std::vector<double> c(300), s(300);
+  normals({stream_key(1, "centres"), 0, 0, 0}, 0, std::span(c));
+  normals({stream_key(1, "scales"), 0, 0, 0}, 0, std::span(s));
+  for (double& x : s) x = 0.1 * std::exp(x);
+  const Mixture m{&law, c, s};
+  const auto curve = [&](double z) { return m.distribution(z) * (1 - m.distribution(z)); };
+  const double exact = integral(curve, -40, 40, 8000);
+  EXPECT_NEAR(m.spread(), exact, 1e-3 * exact);
+}
+
+TEST_P(EveryLaw, SpreadOfDrawsFarApartIsThatOfTheDraws) {
+  const std::vector<double> c = {-100, 3, 7, 7.5, 250}, s(5, 1e-4);
+  EXPECT_NEAR((Mixture{&law, c, s}.spread()), (Mixture{nullptr, c, {}}.spread()), 350.0 / 500);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixture, EveryLaw, testing::Values(&normal_law, &laplace_law),

@@ -133,6 +133,8 @@ TEST(Summary, RunsWithoutWeightsOrWithFewDrawsAreSummarisedAsFarAsTheyGo) {
   desk.write("run.toml", network);
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o none --set store.weights=none").code, 0);
   EXPECT_THAT(desk.kelvin("summary none").out, HasSubstr("No weights were stored"));
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o still --set part.all.scheme=S").code, 0);
+  EXPECT_THAT(desk.kelvin("summary still").out, testing::Not(HasSubstr("kinetic"))) << "S has no momenta";
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o few --set steps=20").code, 0);
   EXPECT_THAT(desk.kelvin("summary few").out, HasSubstr("need at least 100 draws"));
   EXPECT_TRUE(row_of(json::parse(desk.kelvin("summary few --json").out), "potential").at("rhat").is_null());

@@ -73,13 +73,13 @@ Analysed analyse_averages(const Samples& samples, const AnalysisOptions& options
   }
   Analysed out{{"",
                 "Averages",
-                {fmt::format("means of {} over {}", count_of(found.size(), "quantity"), chosen.words())},
+                {fmt::format("Means of {} over {}.", count_of(found.size(), "quantity"), chosen.words())},
                 {{"Means with their Monte Carlo errors", table}},
                 {figure}},
                {}};
   if (unknown)
     out.finding.words.push_back(
-        fmt::format("{} of them have no error: constant, not finite, or too few draws", unknown));
+        fmt::format("{} of them have no error: constant, not finite, or too few draws.", unknown));
   return out;
 }
 
@@ -106,8 +106,8 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
       const auto& longer = windowed.missing >= reduced.missing ? windowed : reduced;
       const bool fine = !longer.missing;
       if (!fine)
-        refusals.push_back(
-            fmt::format("{} ({}): {}", q.name, walker == "all" ? "all walkers" : "walker " + walker, longer.refusal()));
+        refusals.push_back(fmt::format("{} ({}): {}.", q.name, walker == "all" ? "all walkers" : "walker " + walker,
+                                       longer.refusal()));
       table.row(
           {{"quantity", q.name},
            {"walker", walker},
@@ -129,15 +129,15 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
   }
   Analysed out{{"", "Autocorrelation", {}, {{"Autocorrelation times, in draws", table}}, {figure}}, {}};
   out.finding.words.push_back(refusals.empty()
-                                  ? fmt::format("every one of {} has 50 autocorrelation times of draws or more ({})",
+                                  ? fmt::format("Every one of {} has 50 autocorrelation times of draws or more ({}).",
                                                 count_of(found.size(), "quantity"), chosen.words())
-                                  : fmt::format("{} of {} autocorrelation times are refused: too few draws",
+                                  : fmt::format("{} of {} autocorrelation times are refused: too few draws.",
                                                 refusals.size(), table.rows.size()));
   constexpr std::size_t most_refusals = 10;
   for (std::size_t k = 0; k < std::min(refusals.size(), most_refusals); ++k) out.finding.words.push_back(refusals[k]);
   if (refusals.size() > most_refusals)
     out.finding.words.push_back(
-        fmt::format("and {} more; the column draws_missing has them", refusals.size() - most_refusals));
+        fmt::format("And {} more; the column draws_missing has them.", refusals.size() - most_refusals));
   return out;
 }
 

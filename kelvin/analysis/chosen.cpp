@@ -195,8 +195,8 @@ std::vector<Quantity> quantities(const Chosen& chosen, const std::vector<std::st
       });
   }
   if (out.empty())
-    throw Error("no quantity matches {}; `kelvin summary {} --parameters` shows what there is", listed(globs),
-                chosen.samples.run.string());
+    throw Error("no quantity matches {}; there are the statistics of `kelvin summary {}`, and parameters such as {}",
+                listed(globs), chosen.samples.run.string(), chosen.blocks[0].entry(0));
   return out;
 }
 

@@ -170,19 +170,19 @@ Analysed analyse_covariance(const Samples& samples, const AnalysisOptions& optio
   std::size_t refusals = 0;
   for (const Spectrum& s : spectra) out.finding.tables.push_back(table_of(s, refusals));
   out.finding.words = {
-      fmt::format("the {} leading of {} directions hold {:.3g} % of the variance of {}", c.pairs.vectors.size(),
+      fmt::format("The {} leading of {} directions hold {:.3g} % of the variance of {}.", c.pairs.vectors.size(),
                   chosen.size, 100 * together / c.trace, chosen.words()),
       c.whole
-          ? "all eigenvalues of the covariance matrix were found"
-          : fmt::format("only the leading eigenvalues were found, without forming the {0} x {0} matrix", chosen.size)};
+          ? "All eigenvalues of the covariance matrix were found."
+          : fmt::format("Only the leading eigenvalues were found, without forming the {0} x {0} matrix.", chosen.size)};
   if (chosen.rows() <= chosen.size)
     out.finding.words.push_back(
-        fmt::format("{} draws span no more than {} of {} directions; small eigenvalues mean nothing", chosen.rows(),
+        fmt::format("{} draws span no more than {} of {} directions; small eigenvalues mean nothing.", chosen.rows(),
                     chosen.rows() - 1, chosen.size));
   if (refusals)
     out.finding.words.push_back(fmt::format(
         "{} directions have fewer than 50 autocorrelation times of draws: their errors are guesses, draws_missing says "
-        "how many each walker lacks",
+        "how many each walker lacks.",
         refusals));
   Figure figure{"spectrum",
                 "Spectrum of the covariance",

@@ -223,19 +223,19 @@ Analysed described(const Chosen& chosen, const DiffusionMap& map, const Diffusio
   walker.shape = draw.shape = {draw.values.size()};
   if (map.ties < few_ties)
     out.finding.words.push_back(fmt::format(
-        "only {:.2g} pairs of neighbours join the two sides of the slowest coordinate: its rate measures gaps between "
-        "draws, not the dynamics; take more --points or a larger --bandwidth",
+        "Only {:.2g} pairs of neighbours join the two sides of the slowest coordinate: its rate measures gaps between "
+        "draws, not the dynamics; take more --points or a larger --bandwidth.",
         map.ties));
   if (map.remoteness > 0.5)
     out.finding.words.push_back(
-        fmt::format("the draws are nearly equally far from each other (the nearest at {:.2g} of the usual squared "
+        fmt::format("The draws are nearly equally far from each other (the nearest at {:.2g} of the usual squared "
                     "distance): too many "
-                    "dimensions for a kernel to see anything; choose few parameters with --blocks",
+                    "dimensions for a kernel to see anything; choose few parameters with --blocks.",
                     map.remoteness));
-  out.finding.words.push_back(fmt::format("the slowest process among {} points has rate {:.4g}, the next {:.4g}",
+  out.finding.words.push_back(fmt::format("The slowest process among {} points has rate {:.4g}, the next {:.4g}.",
                                           psi[0].size(), map.rates[1], map.rates.size() > 2 ? map.rates[2] : NAN));
   out.finding.words.push_back(
-      fmt::format("bandwidth eps = {:.4g}{}, at which the points look {:.2g}-dimensional", map.bandwidth,
+      fmt::format("Bandwidth eps = {:.4g}{}, at which the points look {:.2g}-dimensional.", map.bandwidth,
                   settings.bandwidth > 0 ? "" : " (chosen: the largest at which the kernel's sum still grows fast)",
                   map.dimension));
   return out;
@@ -263,25 +263,25 @@ Analysed analyse_diffusion_map(const Samples& samples, const AnalysisOptions& op
   DiffusionMapSettings settings{options.alpha, {}, options.bandwidth, std::size_t(options.count)};
   std::string what =
       options.alpha == 0.5
-          ? "rates are those of dx = grad log p dt + sqrt(2) dW, p the density of the draws; times T they are those of "
-            "dq = -grad U dt + sqrt(2 T) dW"
-          : fmt::format("rates are those of f'' + {:.3g} grad log p . grad f, p the density of the draws",
+          ? "Rates are those of dx = grad log p dt + sqrt(2) dW, p the density of the draws; times T they are those of "
+            "dq = -grad U dt + sqrt(2 T) dW."
+          : fmt::format("Rates are those of f'' + {:.3g} grad log p . grad f, p the density of the draws.",
                         2 - 2 * options.alpha);
   if (options.target) {
     const double T = options.temperature > 0 ? options.temperature : temperature_of(samples, "");
     settings.log_target = log_target(chosen, points, T, remark);
     what =
-        fmt::format("rates are those of dx = -grad U / T dt + sqrt(2) dW at T = {:g}, whatever law the draws have", T);
+        fmt::format("Rates are those of dx = -grad U / T dt + sqrt(2) dW at T = {:g}, whatever law the draws have.", T);
   }
   const DiffusionMap map = diffusion_map(points, chosen.size, settings);
   Analysed out = described(chosen, map, settings);
   out.finding.words.push_back(what);
   if (options.target)
     out.finding.words.push_back(
-        fmt::format("the weights leave {:.3g} effective points of {}", map.effective, chosen.rows()));
+        fmt::format("The weights leave {:.3g} effective points of {}.", map.effective, chosen.rows()));
   if (chosen.rows() < all.rows())
     out.finding.words.push_back(
-        fmt::format("{} evenly spaced draws of {} were compared; --points takes more", chosen.rows(), all.rows()));
+        fmt::format("{} evenly spaced draws of {} were compared; --points takes more.", chosen.rows(), all.rows()));
   return out;
 }
 

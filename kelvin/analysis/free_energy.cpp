@@ -181,21 +181,21 @@ Analysed analyse_free_energy(const Samples& samples, const AnalysisOptions& opti
   }
   Analysed out{{"", "Free energy along " + q.name, {}, {}, {}}, {}};
   if (f.barriers.empty()) {
-    out.finding.words.push_back(fmt::format("no barrier along {} stands out of the noise", q.name));
+    out.finding.words.push_back(fmt::format("No barrier along {} stands out of the noise.", q.name));
   } else {
     const auto& b = f.barriers.front();
     out.finding.words.push_back(
         b.visited
-            ? fmt::format("a barrier at {} = {:.4g}: {} above the well at {:.4g}, {} above the one at {:.4g}", q.name,
+            ? fmt::format("A barrier at {} = {:.4g}: {} above the well at {:.4g}, {} above the one at {:.4g}.", q.name,
                           f.centre(b.top), with_error(b.out, b.out_error), f.centre(f.deepest),
                           with_error(b.back, b.back_error), f.centre(b.other))
-            : fmt::format("wells at {:.4g} and {:.4g} with no draws at {:.4g} between them: the barrier is higher than "
-                          "this run can tell",
+            : fmt::format("Wells at {:.4g} and {:.4g} with no draws at {:.4g} between them: the barrier is higher than "
+                          "this run can tell.",
                           f.centre(f.deepest), f.centre(b.other), f.centre(b.top)));
   }
-  out.finding.words.push_back(
-      fmt::format("F = -T log p with T = {:g}, {} bins of {:.3g}, from the lowest; errors from stretches of the chains",
-                  T, f.value.size(), f.width));
+  out.finding.words.push_back(fmt::format(
+      "F = -T log p with T = {:g}, {} bins of {:.3g}, from the lowest; errors from stretches of the chains.", T,
+      f.value.size(), f.width));
   out.finding.tables.push_back({"Free energy", table});
   out.finding.figures.push_back({"free_energy",
                                  out.finding.title,

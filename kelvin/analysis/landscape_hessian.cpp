@@ -103,7 +103,7 @@ double asymmetry(const Operator& H, std::uint64_t seed) {
   return size > 0 ? std::abs(dot(u, Hv) - dot(v, Hu)) / size : 0;
 }
 
-Figure density_figure(const SpectralDensity& density, const std::vector<double>& dense) {
+Figure density_figure(const SpectralDensity& density, const std::vector<double>& dense, std::size_t n) {
   const auto [low, high] = std::minmax_element(density.values.begin(), density.values.end());
   const double range = std::max(*high - *low, 1e-3 * std::abs(*high)), width = range / 100;
   Figure figure;
@@ -113,7 +113,7 @@ Figure density_figure(const SpectralDensity& density, const std::vector<double>&
       fmt::format("Smoothed with Gaussians of width {:.3g}. Left of 0: directions in which U falls away.", width);
   Curve estimate{"stochastic Lanczos", {}, {}, {}, {}, "line"}, exact_one{"all eigenvalues", {}, {}, {}, {}, "dashed"};
   const SpectralDensity all{dense, std::vector<double>(dense.size(), 1.0 / double(dense.size()))};
-  constexpr double least = 1e-8;  // of a density that is drawn on a logarithmic axis
+  const double least = 1e-3 / (double(n) * width);  // on a logarithmic axis: far below a single eigenvalue
   constexpr int points = 400;
   for (int k = 0; k <= points; ++k) {
     const double x = *low - 0.04 * range + 1.08 * range * k / points;
@@ -239,7 +239,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
   sum("trace", 1, trace.trace, trace.error);
   sum("trace of the square, from the density", 2, double(n) * density.moment(2), nullptr);
   finding.tables.push_back({"sums over eigenvalues", sums});
-  finding.figures.push_back(density_figure(density, values));
+  finding.figures.push_back(density_figure(density, values, n));
   if (H.of_potential()) advise(scene, H, {1, plan.products, plan.tolerance, plan.seed}, finding);
   return finding;
 }

@@ -18,6 +18,12 @@ double mean_over(std::size_t n, Of&& of) {
   return first + sum / double(n);
 }
 
+std::vector<double> sorted_copy(std::span<const double> from) {
+  std::vector<double> out(from.begin(), from.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 double Mixture::mean() const {
@@ -36,8 +42,11 @@ double Mixture::within() const {
 
 double Mixture::distribution(double x) const {
   double sum = 0;
-  for (std::size_t i = 0; i < centres.size(); ++i)
-    sum += law ? law->distribution(x - centres[i], scales[i]) : double(centres[i] <= x);
+  for (std::size_t i = 0; i < centres.size(); ++i) {
+    const double e = x - centres[i];
+    if (!law || std::abs(e) > law->reach * scales[i]) sum += double(e >= 0);  // most draws, far from x
+    else sum += law->distribution(e, scales[i]);
+  }
   return sum / double(centres.size());
 }
 
@@ -58,8 +67,7 @@ double Mixture::high() const {
 // distribution(x) = level by Newton's steps, halving the bracket where they would leave it.
 double Mixture::quantile(double level) const {
   if (!law) {
-    std::vector<double> sorted(centres.begin(), centres.end());
-    std::sort(sorted.begin(), sorted.end());
+    const auto sorted = sorted_copy(centres);
     const double place = level * double(sorted.size() - 1);
     const auto below = std::size_t(place), above = std::min(below + 1, sorted.size() - 1);
     return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
@@ -82,23 +90,29 @@ double Mixture::quantile(double level) const {
 }
 
 double Mixture::ranked_score(double x) const {
-  const std::size_t n = centres.size();
-  double near = 0, spread = 0;
-  for (std::size_t i = 0; i < n; ++i) near += law ? law->distance(x - centres[i], scales[i]) : std::abs(x - centres[i]);
-  if (!law) {  // sum over pairs of sorted numbers
-    std::vector<double> sorted(centres.begin(), centres.end());
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < n; ++i) spread += (2 * double(i) + 1 - double(n)) * sorted[i];
-    return (near - spread / double(n)) / double(n);
+  double near = 0;
+  for (std::size_t i = 0; i < centres.size(); ++i)
+    near += law ? law->distance(x - centres[i], scales[i]) : std::abs(x - centres[i]);
+  return near / double(centres.size()) - spread();
+}
+
+// The trapezoid rule with a spacing that suits the narrowest law; without a law the sum over pairs of sorted draws.
+double Mixture::spread() const {
+  double sum = 0;
+  if (!law) {
+    const auto sorted = sorted_copy(centres);
+    const double n = double(sorted.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sum += (2 * double(i) + 1 - n) * sorted[i];
+    return sum / (n * n);
   }
   constexpr double most_nodes = 512;
   const double from = low(), range = high() - from, narrowest = *std::min_element(scales.begin(), scales.end());
-  const double nodes = std::min(most_nodes, std::ceil(range / (narrowest * law->spacing)));
+  const double nodes = std::min(most_nodes, std::ceil(range / (law->spacing * narrowest)));
   for (double k = 1; k < nodes; ++k) {
     const double below = distribution(from + k * range / nodes);
-    spread += below * (1 - below);
+    sum += below * (1 - below);
   }
-  return near / double(n) - spread * range / nodes;
+  return sum * range / nodes;
 }
 
 double log_mean_exp(std::span<const double> x) {

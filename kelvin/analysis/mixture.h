@@ -17,9 +17,12 @@ struct Mixture {
   double within() const;   // mean variance of the noise: aleatoric; 0 without a law
   double distribution(double x) const;
   double quantile(double level) const;
-  // Continuous ranked probability score, the integral of (distribution(z) - [z >= x])^2: mean |Y - x| in closed form,
-  // minus half the mean |Y - Y'| = the integral of F (1 - F), by the trapezoid rule (to 1e-4 of it or better).
+  // Continuous ranked probability score, the integral of (distribution(z) - [z >= x])^2: mean |Y - x|, in closed form,
+  // minus the spread.
   double ranked_score(double x) const;
+  // Half the mean of |Y - Y'|, the integral of F (1 - F), by the trapezoid rule: to 1e-4 of it, or 1/500 of the range
+  // of draws that lie hundreds of scales apart, where the number of nodes ends.
+  double spread() const;
 
  private:
   double low() const;  // the law lies between, to 1e-12

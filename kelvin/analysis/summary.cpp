@@ -67,16 +67,24 @@ std::vector<std::string> statistics_of(const Samples& samples) {
   return names;
 }
 
+// A part without momenta has no kinetic energy, and so on: nan in every draw.
+bool absent(const Chains& chains) {
+  for (const auto& x : chains)
+    if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) return false;
+  return true;
+}
+
 void add_statistics(Table& table, const Samples& samples) {
   for (const std::string& name : statistics_of(samples)) {
     const std::string array = "sample_stats/" + name;
     const bool per_part = !read_zarr_metadata(samples.run / "samples.zarr" / array).each.empty();
     const auto all = columns(samples, array);
     for (std::size_t k = 0; k < all.size(); ++k)
-      table.row(diagnosed(!per_part                  ? name
-                          : k < samples.parts.size() ? fmt::format("{} of {}", name, samples.parts[k])
-                                                     : fmt::format("{}[{}]", name, k),
-                          all[k]));
+      if (!absent(all[k]))
+        table.row(diagnosed(!per_part                  ? name
+                            : k < samples.parts.size() ? fmt::format("{} of {}", name, samples.parts[k])
+                                                       : fmt::format("{}[{}]", name, k),
+                            all[k]));
   }
 }
 

@@ -133,11 +133,11 @@ Analysed analyse_weights(const Samples& samples, const AnalysisOptions& options,
     largest.curves.push_back(std::move(tops)), zero.curves.push_back(std::move(zeros));
   }
   out.finding.words = {idlest.empty()
-                           ? "no block has weights near zero in the last draw"
-                           : fmt::format("in the last draw {} has the largest share of weights near zero, {:.3g} %",
+                           ? "No block has weights near zero in the last draw."
+                           : fmt::format("In the last draw {} has the largest share of weights near zero, {:.3g} %.",
                                          idlest, 100 * most_zero),
-                       fmt::format("near zero: |w| below {:g} times the root mean square of its block in that draw; "
-                                   "normal numbers would have {:.3g} %",
+                       fmt::format("Near zero: |w| below {:g} times the root mean square of its block in that draw; "
+                                   "normal numbers would have {:.3g} %.",
                                    options.threshold, 100 * std::erf(options.threshold / std::sqrt(2)))};
   out.finding.tables.push_back(
       {fmt::format("Blocks over time, {}", chosen.walkers.size() == 1

@@ -85,7 +85,7 @@ std::string plain(const std::string& text) {
 class Sections {
  public:
   json operator()(Finding finding, const std::string& run) {
-    std::erase_if(finding.figures, [&](const Figure& f) { return shown_before(f); });
+    std::erase_if(finding.figures, [&](const Figure& f) { return shown_before(f, run); });
     for (Figure& f : finding.figures) {
       std::size_t most = 0;
       for (const Curve& c : f.curves) most = std::max(most, c.x.size());
@@ -109,10 +109,10 @@ class Sections {
   }
 
  private:
-  // The curves of another figure, as when two findings look at the same log.
-  bool shown_before(const Figure& figure) {
+  // The curves of another figure of this run, as when two findings look at the same log.
+  bool shown_before(const Figure& figure, const std::string& run) {
     if (figure.map) return false;
-    std::string bytes;
+    std::string bytes = run;
     for (const Curve& c : figure.curves)
       for (const auto* values : {&c.x, &c.y})
         bytes.append(reinterpret_cast<const char*>(values->data()), values->size() * sizeof(double));
@@ -133,6 +133,7 @@ std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string
     } else if (row.applies(samples)) {
       try {
         out.push_back(row.find(samples, tell));
+        out.back().name = row.name;
       } catch (const Error& e) {
         tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
         continue;

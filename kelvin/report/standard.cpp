@@ -43,6 +43,7 @@ Finding predictions(const Samples& samples, const RunSettings& settings, const R
   PredictOptions options;
   options.every = std::max<std::size_t>(1, samples.draws * samples.walkers / draws);
   Predicted found;
+  found.temperature = posterior_temperature(again.problem);
   found.rows = predict(again, rows, options);
   found.rows_are = fmt::format("{} {} rows", found.rows.rows, tested ? "test" : validated ? "validation" : "training");
   if (!found.rows.classes) {

@@ -183,7 +183,7 @@ export function draw_chart(
   if (figure.equal_axes && !view.x && !log_x && !log_y) {
     const [wide, tall] = [x_range[1] - x_range[0], y_range[1] - y_range[0]];
     if (!size)
-      height = Math.round(Math.min(380, Math.max(240, (inner_width * tall) / wide))) + margin.top + margin.bottom;
+      height = Math.round(Math.min(380, Math.max(140, (inner_width * tall) / wide))) + margin.top + margin.bottom;
     const inner = height - margin.top - margin.bottom;
     const unit = Math.max(wide / inner_width, tall / inner);
     const middle = (y_range[0] + y_range[1]) / 2;

@@ -356,8 +356,7 @@ std::vector<Finding> boundary(const std::vector<Samples>& runs, const BoundaryOp
     with_replay(runs[k], quiet, [&](const auto& run) {
       Seen one = look(run, extent, options, [&](double share) { options.progress(k, share); });
       out.push_back(found(one, run, options));
-      one.map = {};  // the numbers on the grid are not needed any more
-      one.map.probabilities = true;
+      one.map.mean = one.map.information = {}, one.map.walkers = {};  // large, and not needed any more
       seen.push_back(std::move(one));
     });
   const bool two = std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return !s.steep_x.empty(); });

@@ -70,6 +70,19 @@ KELVIN_INLINE LongWords multiply(LongWords a, std::uint32_t m) {
 #endif
 }
 
+// The high halves where the low ones were, as a >> 32 has them; on x86 a shuffle, since shifts wait where products do.
+KELVIN_INLINE LongWords high_halves(LongWords a) {
+#if defined(__AVX512F__)
+  return (LongWords)_mm512_shuffle_epi32((__m512i)a, _MM_PERM_DDBB);
+#elif defined(__AVX2__)
+  return (LongWords)_mm256_shuffle_epi32((__m256i)a, 0xf5);
+#elif KELVIN_X86
+  return (LongWords)_mm_shuffle_epi32((__m128i)a, 0xf5);
+#else
+  return a >> 32;
+#endif
+}
+
 KELVIN_INLINE float sum(Floats v) {
 #if defined(__AVX512F__)
   return _mm512_reduce_add_ps((__m512)v);
@@ -219,14 +232,14 @@ KELVIN_INLINE Floats exponential(Floats x) {
   return (Floats)((Integers)y + ((Integers)shifted << 23));
 }
 
-// sin and cos of x, |x| <= pi/4.
+// sin and cos of x quarter turns, |x| <= 1/2.
 KELVIN_INLINE void sine_cosine(Floats x, Floats& sine, Floats& cosine) {
   const Floats z = x * x;
-  sine = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
-  cosine = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1.0f;
+  sine = x * (((z * -0.00460165789f + 0.0796800328f) * z - 0.645963460f) * z + 1.57079632f);
+  cosine = ((z * -0.0204262504f + 0.253606362f) * z - 1.23369795f) * z + 1.0f;
 }
-KELVIN_INLINE void sine_cosine(Doubles x, Doubles& sine, Doubles& cosine) {
-  const Doubles z = x * x;
+KELVIN_INLINE void sine_cosine(Doubles turns, Doubles& sine, Doubles& cosine) {
+  const Doubles x = turns * 1.57079632679489662, z = x * x;
   Doubles s = z * (1.0 / 355687428096000) - 1.0 / 1307674368000;
   s = s * z + 1.0 / 6227020800;
   s = s * z - 1.0 / 39916800;

@@ -2,6 +2,7 @@
 // Vectors as wide as the instruction set being compiled for, for *.simd.cpp sources only. Arithmetic is the compiler's
 // own on vector types; here are the few things it has no operator for.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #if KELVIN_X86
@@ -52,6 +53,24 @@ template <class Real>
 KELVIN_INLINE void store(Real* to, Lanes<Real> v) {
   std::memcpy(to, &v, sizeof v);
 }
+// The first `count` lanes only, the others 0; count may be anything up to all.
+KELVIN_INLINE Floats load_some(const float* from, std::size_t count) {
+#if defined(__AVX512F__)
+  return (Floats)_mm512_maskz_loadu_ps(__mmask16((1u << count) - 1), from);
+#else
+  Floats v = {};
+  std::memcpy(&v, from, count * sizeof(float));
+  return v;
+#endif
+}
+KELVIN_INLINE void store_some(float* to, Floats v, std::size_t count) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, __mmask16((1u << count) - 1), (__m512)v);
+#else
+  std::memcpy(to, &v, count * sizeof(float));
+#endif
+}
+
 template <class Real>
 KELVIN_INLINE Lanes<Real> all(Real x) {
   return x - Lanes<Real>{};

@@ -53,21 +53,27 @@ template <class Real>
 KELVIN_INLINE void store(Real* to, Lanes<Real> v) {
   std::memcpy(to, &v, sizeof v);
 }
-// The first `count` lanes only, the others 0; count may be anything up to all.
-KELVIN_INLINE Floats load_some(const float* from, std::size_t count) {
+// The first `count` lanes only, from one to all of them; the others are 0.
+template <class Real>
+KELVIN_INLINE Lanes<Real> load_some(const Real* from, std::size_t count) {
 #if defined(__AVX512F__)
-  return (Floats)_mm512_maskz_loadu_ps(__mmask16((1u << count) - 1), from);
+  if constexpr (sizeof(Real) == 4) return (Floats)_mm512_maskz_loadu_ps(__mmask16(0xffff >> (16 - count)), from);
+  else return (Doubles)_mm512_maskz_loadu_pd(__mmask8(0xff >> (8 - count)), from);
 #else
-  Floats v = {};
-  std::memcpy(&v, from, count * sizeof(float));
+  if (count == std::size_t(lanes<Real>)) return load(from);
+  Lanes<Real> v = {};
+  std::memcpy(&v, from, count * sizeof(Real));
   return v;
 #endif
 }
-KELVIN_INLINE void store_some(float* to, Floats v, std::size_t count) {
+template <class Real>
+KELVIN_INLINE void store_some(Real* to, Lanes<Real> v, std::size_t count) {
 #if defined(__AVX512F__)
-  _mm512_mask_storeu_ps(to, __mmask16((1u << count) - 1), (__m512)v);
+  if constexpr (sizeof(Real) == 4) _mm512_mask_storeu_ps(to, __mmask16(0xffff >> (16 - count)), (__m512)v);
+  else _mm512_mask_storeu_pd(to, __mmask8(0xff >> (8 - count)), (__m512d)v);
 #else
-  std::memcpy(to, &v, count * sizeof(float));
+  if (count == std::size_t(lanes<Real>)) return store<Real>(to, v);
+  std::memcpy(to, &v, count * sizeof(Real));
 #endif
 }
 

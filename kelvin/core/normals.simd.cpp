@@ -160,14 +160,18 @@ KELVIN_INLINE void fill(const Stream& s, std::size_t first, Real* out, std::size
 void normals(const Stream& s, std::size_t first, float* out, std::size_t count) { fill(s, first, out, count); }
 void normals(const Stream& s, std::size_t first, double* out, std::size_t count) { fill(s, first, out, count); }
 
-// The words of counters first, first + 1, ..., one counter after another.
+// The words of counters first, first + 1, ..., one counter after another; whole groups are written.
 void random_words(const Stream& s, std::uint32_t first, std::uint32_t* out, std::size_t blocks) {
   const Rounds r(s);
   for (std::size_t b = 0; b < blocks; b += lanes<float>) {
     Four x;
     philox<1>(r, first + std::uint32_t(b), &x);
-    for (std::size_t i = 0; i < lanes<float> && b + i < blocks; ++i)
-      for (int k = 0; k < 4; ++k) out[4 * (b + i) + std::size_t(k)] = x.w[k][i];
+    Words even[2], odd[2], all[4];
+    interleave(x.w[0], x.w[2], even[0], even[1]);
+    interleave(x.w[1], x.w[3], odd[0], odd[1]);
+    interleave(even[0], odd[0], all[0], all[1]);
+    interleave(even[1], odd[1], all[2], all[3]);
+    std::memcpy(out + 4 * b, all, sizeof all);
   }
 }
 

@@ -304,7 +304,13 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
       units.template operator()<1>();
       for (int o = 0; o < out; ++o) {
         Real total = 0;
-        for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+        if constexpr (out == 1) {
+          Lanes<Real> some = {};
+          for (std::size_t s = 0; s < l.rows; s += lanes<Real>) some += load_some(l.y + s, within<Real>(s, l.rows));
+          total = sum(some);
+        } else {
+          for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+        }
         slope.out_bias[o] = (keep == 0 ? 0 : slope.out_bias[o]) + share * total;
       }
     });

@@ -8,9 +8,9 @@ namespace kelvin::KELVIN_ISA {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int most_rows = 14;  // of 32 registers
+constexpr int most_rows[] = {0, 14, 14, 9};  // of tiles so many vectors wide: sums for 32 registers
 #else
-constexpr int most_rows = 6;  // of 16
+constexpr int most_rows[] = {0, 6, 6, 4};  // for 16
 #endif
 
 KELVIN_INLINE std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
@@ -20,14 +20,18 @@ template <int rows, int vectors, class Real>
 void tile(const Product<Real>& p, std::size_t first, std::size_t column, std::span<const Real* const> soon) {
   constexpr std::size_t line = 64 / sizeof(Real);
   Lanes<Real> sums[rows][vectors] = {};
-  const Real *a = p.a + first * p.a_row, *b = p.b + column / panel * panel * p.depth + column % panel;
+  const Real *a = p.a + first * p.a_row, *b[vectors];
+  for (int v = 0; v < vectors; ++v) {
+    const std::size_t j = column + std::size_t(v) * lanes<Real>;
+    b[v] = p.b + j / panel * panel * p.depth + j % panel;
+  }
   for (std::size_t done = 0; done < p.depth; done += panel, a += p.a_panel) {
     for (const Real* row : soon)
       for (std::size_t d = 0; d < panel; d += line) __builtin_prefetch(row + done + d, 0, 2);
     const std::size_t depth = least(panel, p.depth - done);
-    for (std::size_t d = 0; d < depth; ++d, b += panel) {
+    for (std::size_t d = 0; d < depth; ++d) {
       Lanes<Real> w[vectors];
-      for (int v = 0; v < vectors; ++v) w[v] = load(b + v * lanes<Real>);
+      for (int v = 0; v < vectors; ++v) w[v] = load(b[v] + (done + d) * panel);
       for (int i = 0; i < rows; ++i) {
         const Lanes<Real> x = all(a[std::size_t(i) * p.a_row + d * p.a_depth]);
         for (int v = 0; v < vectors; ++v) sums[i][v] += x * w[v];
@@ -46,26 +50,32 @@ void tile(const Product<Real>& p, std::size_t first, std::size_t column, std::sp
   }
 }
 
-template <int rows = 1, class Real>
+template <int vectors, int rows = 1, class Real>
 KELVIN_INLINE void tile_of(std::size_t count, const Product<Real>& p, std::size_t first, std::size_t column,
                            std::span<const Real* const> soon) {
-  if constexpr (rows < most_rows)
-    if (count != rows) return tile_of<rows + 1>(count, p, first, column, soon);
-  if (p.columns - column > lanes<Real>) tile<rows, 2>(p, first, column, soon);
-  else tile<rows, 1>(p, first, column, soon);
+  if constexpr (rows < most_rows[vectors])
+    if (count != rows) return tile_of<vectors, rows + 1>(count, p, first, column, soon);
+  tile<rows, vectors>(p, first, column, soon);
 }
 
-// Rows are shared out evenly, so that no tile is much smaller than the others; a panel of b serves them all in turn.
+// Two vectors at a time, the last three together; a panel of b serves all rows in turn. They are shared out evenly, so
+// that no tile is much smaller than the others; and so are the rows to ask for.
 template <class Real>
 KELVIN_INLINE void multiply_(const Product<Real>& p) {
-  constexpr std::size_t width = 2 * lanes<Real>;
-  const std::size_t blocks = (p.rows + most_rows - 1) / most_rows, across = (p.columns + width - 1) / width;
-  const auto share = [](std::size_t n, std::size_t k, std::size_t parts) { return n * k / parts; };
-  for (std::size_t k = 0; k < blocks * across; ++k) {
-    const std::size_t first = share(p.rows, k % blocks, blocks), last = share(p.rows, k % blocks + 1, blocks);
-    const std::size_t from = share(p.soon.size(), k, blocks * across),
-                      to = share(p.soon.size(), k + 1, blocks * across);
-    tile_of(last - first, p, first, k / blocks * width, p.soon.subspan(from, to - from));
+  const std::size_t all_vectors = (p.columns + lanes<Real> - 1) / lanes<Real>;
+  for (std::size_t at = 0, vectors = 0; at < all_vectors; at += vectors) {
+    vectors = all_vectors - at == 3 ? 3 : least(all_vectors - at, 2);
+    const std::size_t most = std::size_t(most_rows[vectors]), blocks = (p.rows + most - 1) / most;
+    const auto asked = [&](std::size_t row) {
+      return p.soon.size() * (at * p.rows + vectors * row) / (all_vectors * p.rows);
+    };
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const std::size_t first = p.rows * k / blocks, last = p.rows * (k + 1) / blocks, column = at * lanes<Real>;
+      const auto soon = p.soon.subspan(asked(first), asked(last) - asked(first));
+      if (vectors == 1) tile_of<1>(last - first, p, first, column, soon);
+      if (vectors == 2) tile_of<2>(last - first, p, first, column, soon);
+      if (vectors == 3) tile_of<3>(last - first, p, first, column, soon);
+    }
   }
 }
 

@@ -6,8 +6,7 @@
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
-#include "kelvin/dynamics/schedule.h"
-#include "kelvin/dynamics/scheme.h"
+#include "kelvin/dynamics/recipe.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
@@ -22,7 +21,7 @@ Table letter_table() {
   for (const Letter& l : letters())
     t.row({{"letter", std::string(1, l.symbol)},
            {"meaning", l.meaning},
-           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
+           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "") + (l.moves_xi ? "xi" : "")},
            {"parts meet", l.local() ? "no" : "yes"},
            {"normals per entry", l.normals}});
   return t;
@@ -33,7 +32,10 @@ Table scheme_table() {
     return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x);
   };
   const auto kinetic = [](Kinetic k) {
-    return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath";
+    return k == Kinetic::nowhere      ? "-"
+           : k == Kinetic::on_step    ? "on step"
+           : k == Kinetic::after_bath ? "after the bath"
+                                      : "at the thermostat";
   };
   Table t;
   for (const NamedScheme& s : schemes())
@@ -75,6 +77,7 @@ const List lists[] = {
     {"letters", "elementary flows that schemes are spelled with", letter_table},
     {"schemes", "named strings of letters", scheme_table},
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},

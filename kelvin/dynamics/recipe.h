@@ -23,6 +23,7 @@ struct PartSettings {
   Choice eps = Choice::number_of("constant", "value", 0.1);
   double xi = 0;
   std::string damping = "xi";
+  std::string role;
   Choice prior;
   Choice start;
   template <class Visit>
@@ -39,6 +40,7 @@ struct PartSettings {
     field("eps", eps, "adaptive Langevin: how fast xi follows the kinetic temperature; a number or a schedule");
     field("xi", xi, "adaptive Langevin: the friction it starts with");
     field("damping", damping, "adaptive Langevin: the friction on p, \"xi\" or \"eps xi\"; see docs/training.md");
+    field("role", role, "what the part does in the preset; by default what its name says");
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
     field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");

@@ -11,6 +11,7 @@
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
+#include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
 
@@ -93,6 +94,8 @@ const List lists[] = {
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
+    {"penalties", "energies added to U as they are, not divided by N",
+     [] { return rows_with_parameters(penalties()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},

@@ -4,6 +4,7 @@
 
 #include "kelvin/chain/run_settings.h"
 #include "kelvin/dynamics/preset.h"
+#include "tests/coupled.h"
 #include "tests/files.h"
 #include "tests/support.h"
 
@@ -13,28 +14,8 @@ namespace {
 using testing::HasSubstr;
 using Vec = std::vector<double>;
 
-constexpr std::size_t size = 3;  // of each block
 constexpr int steps = 50;
 constexpr std::uint64_t seed = 7;
-
-// U(x, y) = sum of cosh(x_i) + y_i^2/2 + y_i^4/4 + x_i y_(i+1): smooth, not quadratic, and the blocks see each other.
-struct Coupled : Potential<double> {
-  std::vector<Block> list{{"layer1.weight", size, 1, 0, 0, true}, {"layer2.weight", size, 1, size, 0, true}};
-  std::vector<Block> blocks() const override { return list; }
-  void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
-  double operator()(std::span<const double> q, Batch, std::span<double> g) override {
-    const std::size_t x = list[0].name[5] == '1' ? list[0].offset : list[1].offset, y = size - x;
-    double U = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t j = (i + 1) % size;
-      U += std::cosh(q[x + i]) + q[y + i] * q[y + i] / 2 + std::pow(q[y + i], 4) / 4 + q[x + i] * q[y + j];
-      g[x + i] = std::sinh(q[x + i]) + q[y + j];
-      g[y + j] = q[y + j] + std::pow(q[y + j], 3) + q[x + i];
-    }
-    return U;
-  }
-  std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Coupled>(*this); }
-};
 
 // The state of the formulas: q and p of the two groups, and the forces G = -grad U.
 struct Formula {
@@ -201,18 +182,18 @@ TEST(Words, Adlala) {
   Formula f;
   f.px = initial_momenta("hidden", T), f.py = initial_momenta("output", T);
   for (const auto& [damping, factor] : {std::pair{"xi", 1.0}, {"eps xi", 0.4}})
-    compare(fmt::format(
-                R"(preset = {{ name = "adlala", step = 0.2, temperature = 0.3, sigma = 0.6, eps = 0.4, friction = 0.7,
-                                   damping = "{}" }})",
-                damping),
-            f, [=, xi = 0.0, by = factor](Formula& s, int n) mutable {
-              add(s.px, h / 2, s.G1), add(s.py, h / 2, s.G2), add(s.x, h / 2, s.px), add(s.y, h / 2, s.py);
-              adaptive_middle(s.px, xi, "hidden", n, by);
-              mix(s.py, alpha, std::sqrt(T * (1 - alpha * alpha)), R("output", n, 2));
-              add(s.x, h / 2, s.px), add(s.y, h / 2, s.py);
-              s.forces();
-              add(s.px, h / 2, s.G1), add(s.py, h / 2, s.G2);
-            });
+    compare(
+        fmt::format(
+            R"(preset = {{ name = "adlala", step = 0.2, temperature = 0.3, sigma = 0.6, eps = 0.4, friction = 0.7, damping = "{}" }})",
+            damping),
+        f, [=, xi = 0.0, by = factor](Formula& s, int n) mutable {
+          add(s.px, h / 2, s.G1), add(s.py, h / 2, s.G2), add(s.x, h / 2, s.px), add(s.y, h / 2, s.py);
+          adaptive_middle(s.px, xi, "hidden", n, by);
+          mix(s.py, alpha, std::sqrt(T * (1 - alpha * alpha)), R("output", n, 2));
+          add(s.x, h / 2, s.px), add(s.y, h / 2, s.py);
+          s.forces();
+          add(s.px, h / 2, s.G1), add(s.py, h / 2, s.G2);
+        });
 }
 
 // ---- what a preset fills in

@@ -11,6 +11,7 @@
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
+#include "kelvin/model/mask.h"
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
@@ -96,6 +97,7 @@ const List lists[] = {
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
     {"penalties", "energies added to U as they are, not divided by N",
      [] { return rows_with_parameters(penalties()); }},
+    {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
@@ -116,7 +118,9 @@ std::string letters_page() {
       "occurrences), so\n"
       "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` "
       "lets a part\n"
-      "wait at a meeting. The step is always the time of the whole string.\n";
+      "wait at a meeting; `B1` and `B2` kick by pieces of U. The step is always the time of the whole string. "
+      "[Training](training.md) shows\n"
+      "what the strings are for.\n";
   for (const List& l : lists)
     page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
   return page;

@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
@@ -122,6 +123,9 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
                                  {"kinetic_temperature_is_exact", part.scheme.kinetic_exact}};
     if (part.scheme.adaptive) record["part"][part.name]["damping"] = part.damping->name;
   }
+  for (const Recipe& phase : problem.recipe.later)
+    for (const PartRecipe& part : phase.parts)
+      record["part"][part.name]["later"].push_back({{"from_step", phase.begins}, {"scheme", part.scheme.text}});
   const auto units = [](const Units& u) { return nlohmann::json{{"mean", u.mean}, {"scale", u.scale}}; };
   record["inputs"] = {{"names", problem.data.train.input_names}, {"units", units(problem.data.train.input_units)}};
   record["targets"] = {{"names", problem.data.train.target_names},
@@ -170,9 +174,9 @@ void write_record(const std::filesystem::path& run, const nlohmann::json& record
   write_file(run / "run.json", record.dump(2) + "\n");
 }
 
-// Leaves the lines up to `step`, which a resumed run will not write again; returns the last of them.
-nlohmann::json trim_log(const std::filesystem::path& file, std::uint64_t step) {
-  nlohmann::json last;
+// Leaves the lines up to `step`, which a resumed run will not write again; returns them.
+std::vector<nlohmann::json> trim_log(const std::filesystem::path& file, std::uint64_t step) {
+  std::vector<nlohmann::json> lines_kept;
   std::string kept;
   if (std::filesystem::exists(file)) {
     std::stringstream lines(read_file(file));
@@ -180,11 +184,11 @@ nlohmann::json trim_log(const std::filesystem::path& file, std::uint64_t step) {
       auto line = nlohmann::json::parse(text, nullptr, false);
       if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
       kept += text + "\n";
-      last = std::move(line);
+      lines_kept.push_back(std::move(line));
     }
   }
   write_file(file, kept);
-  return last;
+  return lines_kept;
 }
 
 // ---- the run
@@ -248,7 +252,10 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (!resumed) record["created_at"] = now(), record["directory"] = std::filesystem::current_path().string();
   write_record(out, record);
   if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
-  nlohmann::json line = trim_log(out / "log.jsonl", before);
+  nlohmann::json line;
+  Patience judge(settings.patience);
+  for (auto& earlier : trim_log(out / "log.jsonl", before)) judge.look(earlier), line = std::move(earlier);
+  for (auto& chain : walkers) chain.pace(judge.pace());
   std::ofstream log(out / "log.jsonl", std::ios::app);
   const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;
   Progress progress(double(total), "steps", options.quiet, double(before));
@@ -302,6 +309,9 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
             logged = done, logged_at = progress.seconds();
             if (!(log << line.dump() << std::endl))
               throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
+            judge.look(line);
+            for (auto& chain : walkers) chain.pace(judge.pace());
+            if (!judge.stop().empty()) requests.stop = true;
           }
           if (plan.checkpoint ? done % plan.checkpoint == 0 : progress.seconds() - saved_at > patience.count() - 1) {
             save(false);
@@ -322,7 +332,12 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   progress.finish();
   std::uint64_t done = total;
   for (const auto& chain : walkers) done = std::min(done, chain.steps());
-  if (done < total) {
+  if (done < total && !caught) {
+    tell(fmt::format("stopped at step {} of {}: {}", done, total, judge.stop()));
+    record["stopped"] = judge.stop();
+    record["until"] = done;
+    plan.steps = done > plan.warmup ? done - plan.warmup : 0;
+  } else if (done < total) {
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
   }
@@ -368,8 +383,12 @@ void add(CLI::App& app, const Mode& mode) {
     if (options->out.empty())
       options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
     RunSettings settings = read_run_settings(options->file.value());
-    for (auto& [name, part] : settings.part)
-      if (!part.temperature.given()) part.temperature = mode.temperature;
+    const auto with_temperature = [&](std::map<std::string, PartSettings>& parts) {
+      for (auto& [name, part] : parts)
+        if (!part.temperature.given()) part.temperature = mode.temperature;
+    };
+    with_temperature(settings.part);
+    for (PhaseSettings& phase : settings.phase) with_temperature(phase.part);
     if (!options->from.empty()) settings.from = options->from;
     const long total = settings.warmup + settings.steps;
     if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);

@@ -25,6 +25,7 @@ const std::vector<Case> cases = {
     {with("{ name = 'gaussian', stiffness = [0.5, 4.0], mean = [1.0, -2.0] }"), {-14, -9}, {16, 5}},
     {with("{ name = 'gaussian', covariance = [2.0, 0.6, 0.6, 0.5], mean = 1.0 }"), {-13, -6}, {15, 8}},
     {with("{ name = 'noisy', dimension = 2, stiffness = 0.7, rows = 5 }"), {-13, -13}, {13, 13}},
+    {with("{ name = 'two_scales', slow = 0.3, fast = 0.9 }"), {-12}, {12}},
     {with("'double_well'"), {-3}, {3}},
     {with("{ name = 'double_well', height = 1.0, tilt = -2.0 }"), {-4}, {4}},
     {with("{ name = 'mixture', grid = 3, spacing = 2.0, sd = 0.3 }"), {-5, -5}, {5, 5}},

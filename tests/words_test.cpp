@@ -4,6 +4,7 @@
 
 #include "kelvin/chain/run_settings.h"
 #include "kelvin/dynamics/preset.h"
+#include "kelvin/model/penalty.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
 #include "tests/support.h"
@@ -55,19 +56,25 @@ template <class Step>
 void compare(const std::string& toml, Formula f, Step&& step) {
   Value file = parse_toml(toml + "\n[model]\nlayers = [1, 1, 1]\n", "test");
   const RunSettings settings = read_run_settings(file);
-  const Coupled U;
-  const Recipe recipe = make_recipe(settings.part, {}, U.blocks(), {});
+  std::vector<BlockPenalty> decay;
+  for (const auto& [name, part] : settings.part)
+    for (const Block& b : Coupled().blocks())
+      if (matches(part.blocks[0], b.name) && part.weight_decay > 0)
+        decay.push_back({b.name, Choice::number_of("l2", "strength", part.weight_decay)});
+  const auto U = with_penalties<double>(std::make_unique<Coupled>(), decay);
+  const Recipe recipe = make_recipe(settings.part, {}, U->blocks(), {});
   const Noise<double> noise;
-  Chain<double> chain(U.clone(), recipe, Batches({}, 0, seed, 0), noise, seed, 0);
-  Vec q(f.x);
-  q.insert(q.end(), f.y.begin(), f.y.end());
+  Chain<double> chain(U->clone(), recipe, Batches({}, 0, seed, 0), noise, seed, 0);
+  const bool swapped = recipe.blocks[0].name[5] == '2';  // parts stand in the order of their names
+  Vec q(swapped ? f.y : f.x);
+  q.insert(q.end(), (swapped ? f.x : f.y).begin(), (swapped ? f.x : f.y).end());
   chain.start(q);
   for (int n = 0; n < steps; ++n) {
     chain.step();
     step(f, n);
     for (std::size_t i = 0; i < size; ++i) {
-      ASSERT_NEAR(chain.q()[i], f.x[i], 1e-14) << "step " << n;
-      ASSERT_NEAR(chain.q()[size + i], f.y[i], 1e-14) << "step " << n;
+      ASSERT_NEAR(chain.q()[swapped ? size + i : i], f.x[i], 1e-14) << "step " << n;
+      ASSERT_NEAR(chain.q()[swapped ? i : size + i], f.y[i], 1e-14) << "step " << n;
     }
   }
   EXPECT_GT(std::abs(f.x[0] - 0.3), 1e-3) << "nothing moved";
@@ -194,6 +201,159 @@ TEST(Words, Adlala) {
           s.forces();
           add(s.px, h / 2, s.G1), add(s.py, h / 2, s.G2);
         });
+}
+
+// ---- multirate: theta -= h p with p = mu p + grad U, as the papers print it (PyTorch's momentum)
+
+constexpr double slow_rate = 0.05, mu = 0.9;
+constexpr int k = 5;
+
+// Linear drift: fast (OBA)k, slow OBA(.A)(k-1). With t the time between two kicks, mu = e^(-gamma t); the rate of a
+// kick is its time times that of the drift that follows.
+void multirate_with_drift(double decay_slow, double decay_fast) {
+  const double fast_time = std::sqrt(slow_rate / k), slow_time = std::sqrt(slow_rate);
+  compare(fmt::format(R"(
+[part.fast]
+blocks = "layer2.*"
+scheme = "(OBA)5"
+step = {:.17g}
+friction = {:.17g}
+temperature = 0
+weight_decay = {}
+[part.slow]
+blocks = "layer1.*"
+scheme = "OBA(.A)4"
+step = {:.17g}
+friction = {:.17g}
+temperature = 0
+weight_decay = {})",
+                      k * fast_time, -std::log(mu) / fast_time, decay_fast, slow_time, -std::log(mu) / slow_time,
+                      decay_slow),
+          {}, [=](Formula& s, int) {
+            // p_S = mu p_S + grad_S; k times: p_F = mu p_F + grad_F, theta_F -= (h/k) p_F, theta_S -= (h/k) p_S
+            for (std::size_t i = 0; i < size; ++i) s.px[i] = mu * s.px[i] - s.G1[i] + decay_slow * s.x[i];
+            for (int n = 0; n < k; ++n) {
+              s.forces();
+              for (std::size_t i = 0; i < size; ++i) s.py[i] = mu * s.py[i] - s.G2[i] + decay_fast * s.y[i];
+              add(s.y, -slow_rate / k, s.py), add(s.x, -slow_rate / k, s.px);
+            }
+            s.forces();
+          });
+}
+
+TEST(Words, MultirateWithLinearDrift) { multirate_with_drift(0, 0); }
+
+TEST(Words, MultirateWithWeightDecay) { multirate_with_drift(0.3, 0.1); }
+
+TEST(Words, MultirateWithoutDrift) {
+  compare(R"(
+[part.fast]
+blocks = "layer2.*"
+scheme = ".(h)5"
+step = 0.05
+temperature = 0
+[part.slow]
+blocks = "layer1.*"
+scheme = "h(.)5"
+step = 0.05
+temperature = 0)",
+          {}, [](Formula& s, int n) {
+            for (std::size_t i = 0; i < size; ++i) s.px[i] = (n ? mu * s.px[i] : 0) - s.G1[i];
+            add(s.x, -slow_rate, s.px);
+            for (int m = 0; m < k; ++m) {
+              s.forces();
+              for (std::size_t i = 0; i < size; ++i) s.py[i] = (n || m ? mu * s.py[i] : 0) - s.G2[i];
+              add(s.y, -slow_rate / k, s.py);
+            }
+            s.forces();
+          });
+}
+
+// Three scales nest: the slowest and the middle one drift with momenta that wait.
+TEST(Words, MultirateOnThreeScales) {
+  Value file = parse_toml(R"(
+model.layers = [1, 1, 1]
+[part.fast]
+blocks = "c"
+scheme = "(OBA)4"
+step = 0.4
+friction = 1
+temperature = 0
+[part.middle]
+blocks = "b"
+scheme = "(OBA.A)2"
+step = 0.4
+friction = 1
+temperature = 0
+[part.slow]
+blocks = "a"
+scheme = "OBA(.A)3"
+step = 0.4
+friction = 1
+temperature = 0)",
+                          "test");
+  const RunSettings settings = read_run_settings(file);
+  // U = (a^4 + b^4 + c^4)/4 + a b + b c - c
+  struct Three : Potential<double> {
+    std::vector<Block> list{{"a", 1, 1, 0, 0, true}, {"b", 1, 1, 1, 0, true}, {"c", 1, 1, 2, 0, true}};
+    std::vector<Block> blocks() const override { return list; }
+    void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
+    std::size_t at(char name) const {
+      for (const Block& b : list)
+        if (b.name[0] == name) return b.offset;
+      return 0;
+    }
+    double operator()(std::span<const double> q, Batch, std::span<double> g) override {
+      const double a = q[at('a')], b = q[at('b')], c = q[at('c')];
+      g[at('a')] = a * a * a + b, g[at('b')] = b * b * b + a + c, g[at('c')] = c * c * c + b - 1;
+      return (a * a * a * a + b * b * b * b + c * c * c * c) / 4 + a * b + b * c - c;
+    }
+    std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Three>(*this); }
+  };
+  const Three U;
+  const Recipe recipe = make_recipe(settings.part, {}, U.blocks(), {});
+  const Noise<double> noise;
+  Chain<double> chain(U.clone(), recipe, Batches({}, 0, 1, 0), noise, 1, 0);
+  double a = 0.3, b = -0.2, c = 0.5, pa = 0, pb = 0, pc = 0;
+  chain.start(Vec{c, b, a});  // parts stand in the order of their names
+  const double h = 0.4;
+  for (int n = 0; n < steps; ++n) {
+    chain.step();
+    pa = std::exp(-h) * pa - h * (a * a * a + b);
+    for (int i = 0; i < 2; ++i) {
+      pb = std::exp(-h / 2) * pb - h / 2 * (b * b * b + a + c);
+      for (int j = 0; j < 2; ++j) {
+        pc = std::exp(-h / 4) * pc - h / 4 * (c * c * c + b - 1);
+        a += h / 4 * pa, b += h / 4 * pb, c += h / 4 * pc;
+      }
+    }
+    ASSERT_NEAR(chain.q()[0], c, 1e-14) << n;
+    ASSERT_NEAR(chain.q()[1], b, 1e-14) << n;
+    ASSERT_NEAR(chain.q()[2], a, 1e-14) << n;
+  }
+}
+
+TEST(Words, TheSlowPartWaitsForGradientsItDoesNotNeed) {
+  struct Counted : Coupled {
+    std::shared_ptr<std::vector<int>> asked = std::make_shared<std::vector<int>>(2, 0);
+    std::vector<char> wanted{1, 1};
+    void want(std::span<const char> blocks) override { wanted.assign(blocks.begin(), blocks.end()); }
+    double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
+      for (std::size_t b = 0; b < 2; ++b) (*asked)[list[b].name[5] == '2'] += wanted[b];
+      return Coupled::operator()(q, rows, g);
+    }
+    std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Counted>(*this); }
+  };
+  auto fast = moving("(OBA)5", 0.1, 1, 0), slow = moving("OBA(.A)4", 0.1, 1, 0);
+  fast.blocks = {"layer2.*"}, slow.blocks = {"layer1.*"};
+  const Counted U;
+  const Noise<double> noise;
+  Chain<double> chain(U.clone(), make_recipe({{"fast", fast}, {"slow", slow}}, {}, U.blocks(), {}),
+                      Batches({}, 0, 1, 0), noise, 1, 0);
+  chain.start(Vec(2 * size, 0.1));
+  for (int n = 0; n < 100; ++n) chain.step();
+  EXPECT_EQ((*U.asked)[0], 100) << "the slow layer, which lies before the fast one: no backward pass through it";
+  EXPECT_EQ((*U.asked)[1], 500);
 }
 
 // ---- what a preset fills in

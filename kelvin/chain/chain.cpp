@@ -26,7 +26,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   if (!has_braces(first)) return;
   if (!full_batch)
     throw Error(
-        "part \"{}\": scheme \"{}\" has braces, which need every row at every evaluation; set batch.size = \"full\" or "
+        "part \"{}\": scheme \"{}\" has braces, which need every row and no mask at every evaluation; set batch.size = "
+        "\"full\" or "
         "use a scheme without {{ }} such as BAOAB",
         first.name, first.scheme.text);
   for (const PartRecipe& part : recipe.parts) {
@@ -37,6 +38,22 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
           "{}",
           part.name, first.name, first.temperature.at(0), low, high);
   }
+}
+
+bool forgets_p(const Move& m, double gamma) {
+  return m.letter->forgets_p == Forgets::always ||
+         (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(gamma));
+}
+bool forgets_p(const PartRecipe& part, double gamma) {
+  return std::ranges::any_of(part.scheme.moves, [&](const Move& m) { return forgets_p(m, gamma); });
+}
+
+void check_pieces(const Recipe& recipe, int pieces) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& m : part.scheme.moves)
+      if (m.letter->piece > pieces || (m.letter->piece && pieces == 1))
+        throw Error("part \"{}\": scheme \"{}\" kicks by pieces of U, but this U has one; use B in their place",
+                    part.name, part.scheme.text);
 }
 
 void check_rows(const Recipe& recipe, bool full_batch) {
@@ -60,22 +77,39 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       noise_(&noise),
       seed_(seed),
       metropolis_key_(stream_key(seed, "metropolis")),
+      evaluation_key_(stream_key(seed, "evaluation")),
       walker_(walker),
       q_(recipe.size),
       p_(recipe.size),
       g_(recipe.size),
       xi_(recipe.parts.size()) {
-  check_meetings(recipe_.parts);
-  check_metropolis(recipe_, batches_.full());
-  check_rows(recipe_, batches_.full());
+  const bool all_rows = batches_.full() && !potential_->noisy();
+  const auto check = [&](const Recipe& phase) {
+    check_meetings(phase.parts);
+    check_metropolis(phase, all_rows);
+    check_rows(phase, all_rows);
+    check_pieces(phase, potential_->pieces());
+  };
+  check(recipe_);
+  for (const Recipe& phase : recipe_.later) check(phase);
   potential_->arrange(recipe_.blocks);
+  lay_out();
+  use_threads(1);
+  schedule();
+}
+
+// Everything that follows from the recipe.
+template <class Real>
+void Chain<Real>::lay_out() {
+  movers_.clear(), readers_.clear(), wanted_.clear();
+  starts_still_ = true, fresh_at_ = 0;
   int most_normals = 1;
   for (const PartRecipe& part : recipe_.parts) {
     Mover mover;
     mover.part.q = std::span(q_).subspan(part.offset, part.size);
     mover.part.p = std::span(p_).subspan(part.offset, part.size);
     mover.part.g = std::span(g_).subspan(part.offset, part.size);
-    mover.key = stream_key(seed, "part " + part.name);
+    mover.key = stream_key(seed_, "part " + part.name);
     mover.frozen.resize(part.frozen.size());
     mover.part.xi = &xi_[movers_.size()];
     mover.part.constants = &part.constants;
@@ -93,7 +127,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
   }
   std::size_t memory = 0;
   for (const PartRecipe& part : recipe_.parts) memory += std::size_t(part.scheme.memory) * part.size;
-  memory_.resize(memory);
+  memory_.assign(memory, Real(0));
   memory = 0;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     Part<Real>& part = movers_[k].part;
@@ -103,10 +137,12 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     memory += std::size_t(each) * part.size();
   }
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
+  pieces_.assign(meetings_ + 1, 0);
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
     for (std::size_t k = 0; k < movers_.size(); ++k) {
-      const Joint joint = recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter->joint;
-      readers_[meeting][k] = joint != Joint::wait;  // braces keep the gradient with the state
+      const Letter& letter = *recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter;
+      readers_[meeting][k] = letter.joint != Joint::wait;  // braces keep the gradient with the state
+      if (letter.joint == Joint::gradient) pieces_[meeting] = letter.piece;
     }
     auto& blocks = wanted_.emplace_back();
     for (const Block& block : recipe_.blocks) {
@@ -118,12 +154,12 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
   }
   wanted_.insert(wanted_.begin(), std::vector<char>(recipe_.blocks.size(), 1));
   std::fill(readers_[0].begin(), readers_[0].end(), 1);
+  prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
   normals_each_ = std::size_t(most_normals) * block_length;
-  use_threads(1);
+  normals_.resize(threads_ * normals_each_);
   if (has_braces(recipe_.parts.front()))
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
-  schedule();
 }
 
 template <class Real>
@@ -155,6 +191,7 @@ ChainState<Real> Chain<Real>::state() {
 
 template <class Real>
 void Chain<Real>::restore(const ChainState<Real>& s) {
+  while (!recipe_.later.empty() && recipe_.later.front().begins < s.steps) next_recipe();
   if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   steps_ = s.steps;
@@ -171,6 +208,32 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
 
 template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
+  begin(q, std::vector<char>(movers_.size(), 0));
+}
+
+template <class Real>
+void Chain<Real>::next_recipe() {
+  Recipe next = std::move(recipe_.later.front());
+  next.later.assign(std::make_move_iterator(recipe_.later.begin() + 1), std::make_move_iterator(recipe_.later.end()));
+  recipe_ = std::move(next);
+  lay_out();
+  potential_->want(wanted_[fresh_at_]);
+}
+
+// Momenta last into the next phase where they mean something in both and its string does not forget them.
+template <class Real>
+void Chain<Real>::next_phase() {
+  flush();
+  std::vector<char> keeps_p;
+  for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
+  next_recipe();
+  for (std::size_t k = 0; k < keeps_p.size(); ++k) keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum);
+  if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
+  begin(std::vector<Real>(q_), keeps_p);
+}
+
+template <class Real>
+void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_p) {
   schedule();
   std::vector<Real> p(p_.size(), 0);
   std::fill(memory_.begin(), memory_.end(), Real(0));
@@ -180,14 +243,12 @@ void Chain<Real>::start(std::span<const Real> q) {
     const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
     noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
     for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
+    if (keeps_p[k] && !forgets_p(recipe_.parts[k], s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
   }
   place(q, p);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const auto& moves = recipe_.parts[k].scheme.moves;
-    const auto forgets = [&](const Move& m) {
-      return m.letter->forgets_p == Forgets::always ||
-             (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(movers_[k].part.gamma));
-    };
+    const auto forgets = [&](const Move& m) { return forgets_p(m, movers_[k].part.gamma); };
     const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
     if (last == moves.begin() || forgets(moves.front())) continue;
     evaluate(0);
@@ -199,6 +260,7 @@ void Chain<Real>::start(std::span<const Real> q) {
 template <class Real>
 void Chain<Real>::step() {
   const FlushToZero tiny_numbers;
+  if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
   for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
     if (meeting > 0) meet(meeting);
@@ -214,6 +276,7 @@ void Chain<Real>::step_and_read() {
   reading_.diverging = false;
   step();
   if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
+  read_whole_energy();
   take_reading();
   reading_now_ = false;
 }
@@ -223,8 +286,8 @@ template <class Real>
 void Chain<Real>::schedule() {
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const PartRecipe& part = recipe_.parts[k];
-    const double now = double(steps_);
-    movers_[k].step = part.step.at(now);
+    const double now = double(steps_ - recipe_.begins);
+    movers_[k].step = pace_ * part.step.at(now);
     movers_[k].part.gamma = part.friction.at(now);
     movers_[k].part.T = part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
@@ -269,7 +332,7 @@ template <class Real>
 void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
   const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
   flush(k);
-  movers_[k].part.count = double(steps_) / share + double(occurrence) + 1;
+  movers_[k].part.count = double(steps_ - recipe_.begins) / share + double(occurrence) + 1;
   letter->flow(movers_[k].part, share * movers_[k].step, {});
   if (letter->moves_q) stale_ = true, restore_frozen(k);
 }
@@ -310,7 +373,7 @@ void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, std::siz
       const auto z = normals.first(each * count);
       if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
       else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
-      if (letter->memory) block.count = double(pending.steps) / share + double(occurrence) + 1;
+      if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
       letter->flow(block, share * pending.step, z);
     }
   }
@@ -335,6 +398,7 @@ void Chain<Real>::meet(std::size_t meeting) {
 
 template <class Real>
 bool Chain<Real>::fresh(std::size_t meeting) const {
+  if (pieces_[meeting] != pieces_[fresh_at_]) return false;
   for (std::size_t k = 0; k < movers_.size(); ++k)
     if (readers_[meeting][k] && !readers_[fresh_at_][k]) return false;
   return true;
@@ -351,10 +415,21 @@ void Chain<Real>::evaluate(std::size_t meeting) {
   if (stale_) ++evaluations_;
   if (wanted_[fresh_at_] != wanted_[meeting]) potential_->want(wanted_[meeting]);
   fresh_at_ = meeting;
+  if (prepares_) potential_->prepare({{evaluation_key_, walker_, evaluations_ - 1, 0}, pieces_[meeting]});
   energy_ = (*potential_)(q_, batches_(evaluations_ - 1), g_);
   stale_ = false;
   if (!std::isfinite(energy_) && !proposing_) diverged();
   if (reading_now_) read_energy();
+}
+
+// A string of pieces leaves the gradient of one of them; what is read is that of U.
+template <class Real>
+void Chain<Real>::read_whole_energy() {
+  if (pieces_[fresh_at_] == 0) return;
+  const bool stale = stale_;
+  const std::uint64_t evaluations = evaluations_;
+  evaluate(0);
+  stale_ = stale, evaluations_ = evaluations;
 }
 
 template <class Real>

@@ -39,6 +39,7 @@ struct Letter {
   int memory = 0;         // numbers per element that last from step to step: u, then v
   bool decays = false;    // applies weight_decay itself; for all others it is an energy, part of U
   bool all_rows = false;  // means nothing with minibatches
+  int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
 
   bool local() const { return joint == Joint::no; }
   bool bath() const { return local() && normals > 0; }

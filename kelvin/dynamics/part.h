@@ -24,8 +24,8 @@ struct Part {
   double sigma = 0, eps = 0, damping = 1;  // adaptive Langevin: noise, coupling, and friction per xi
   double* xi = nullptr;                    // the friction it finds
   const PartConstants* constants = nullptr;
-  std::span<Real> u, v;  // what an optimizer remembers of past gradients; empty unless a letter needs them
-  double count = 1;      // the how-manieth time since the start this letter is applied
+  std::span<Real> u = {}, v = {};  // what an optimizer remembers of past gradients; empty unless a letter needs them
+  double count = 1;                // the how-manieth time since the start this letter is applied
   std::size_t size() const { return q.size(); }
   Part slice(std::size_t first, std::size_t length) const {
     Part s = *this;

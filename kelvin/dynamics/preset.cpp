@@ -20,7 +20,12 @@ constexpr PresetRole dhsgdc[] = {{"hidden", all_but_last, "scheme = 'BAB', tempe
 constexpr PresetRole adlala[] = {{"hidden", all_but_last, "scheme = 'BACDEDCAB'"},
                                  {"output", last, "scheme = 'BAOAB'"}};
 
+constexpr PresetRole sgd[] = {{"layer", each, "scheme = 'S', temperature = 0.0"}};
+constexpr PresetRole adam[] = {{"layer", each, "scheme = 'adam', temperature = 0.0"}};
+
 constexpr Preset table[] = {
+    {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
+    {"adam", adam, "step = 0.005", "Adam in every layer"},
     {"langevin", langevin, "step = 0.1, friction = 1.0, temperature = 1e-4",
      "Langevin in layers: each layer its own friction and temperature"},
     {"adl", adl, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1",
@@ -92,7 +97,8 @@ void apply_preset(Value::Group& file, std::size_t layers) {
     auto* part = std::get_if<Value::Group>(&value.is);
     if (!part) continue;
     std::string role = preset.roles.size() == 1 ? std::string(preset.roles[0].name) : name;
-    if (const auto own = part->find("role"); own != part->end()) assign(role, own->second, "part." + name + ".role");
+    if (const auto own = part->find("role"); own != part->end() && preset.roles.size() > 1)
+      assign(role, own->second, "part." + name + ".role");
     const PresetRole* row = nullptr;
     std::vector<std::string_view> known;
     for (const PresetRole& r : preset.roles) {

@@ -122,6 +122,12 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
             "part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
             "accepts or rejects all parts together",
             part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      if (mine[k]->joint == Joint::gradient && first[k]->joint == Joint::gradient && mine[k]->piece != first[k]->piece)
+        throw Error(
+            "part \"{}\": \"{}\" reads another piece of U than part \"{}\" (\"{}\") at the same meeting; let one of "
+            "them wait with '.'",
+            part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
   }
 }
 

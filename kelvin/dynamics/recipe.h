@@ -25,7 +25,7 @@ struct PartSettings {
   std::string damping = "xi";
   double momentum = 0.9, dampening = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, floor = 1e-8, trust = 1;
   std::string role;
-  Choice penalty;
+  Choice penalty, mask;
   Choice prior;
   Choice start;
   template <class Visit>
@@ -51,6 +51,7 @@ struct PartSettings {
     field("floor", floor, "Adam and its kin: added to the root of the mean square (PyTorch's eps)");
     field("trust", trust, "LARS and LAMB: size of an update in units of the block's own size");
     field("penalty", penalty, "added to U, not divided by N: a row of `kelvin list penalties`");
+    field("mask", mask, "entries left out of some evaluations: a row of `kelvin list masks`, such as dropout");
     field("role", role, "what the part does in the preset; by default what its name says");
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
@@ -85,6 +86,8 @@ struct Recipe {
   std::map<std::string, std::string> part_of;  // block name -> part name; frozen blocks have none
   std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry
   std::size_t size = 0;
+  std::uint64_t begins = 0;   // the step at which it takes over
+  std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 
 Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector<std::string>& freeze,

@@ -35,6 +35,8 @@ constexpr NamedScheme table[] = {
     {"lars",   "l",          no_law, nowhere,    "",           "You, Gitman and Ginsburg 2017"},
     {"lamb",   "k",          no_law, nowhere,    "",           "You et al. 2020"},
     {"barzilai_borwein", "t", no_law, nowhere,   "bbgd",       "Barzilai and Borwein 1988"},
+    {"respa",  "B1(B2AB2)10B1", no_law, nowhere, "",           "Tuckerman, Berne and Martyna 1992, no bath"},
+    {"respa_langevin", "B1(B2AOAB2)10B1", 2, nowhere, "",      "Leimkuhler and Matthews 2015, BAOAB inside"},
     {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
     {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
@@ -103,7 +105,10 @@ struct Parser {
         if (inner.empty()) throw Error("scheme \"{}\": there is nothing to repeat inside ( )", text);
         for (int n = repeats(); n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
       } else {
-        out.push_back(&letter(c));
+        if (std::isdigit(static_cast<unsigned char>(c)))
+          throw Error("scheme \"{}\": '{}' stands alone; a number stands behind ')', or 1 or 2 behind B", text, c);
+        const bool piece = c == 'B' && at < text.size() && (text[at] == '1' || text[at] == '2');
+        out.push_back(&letter(piece ? text[at++] : c));
       }
       if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
     }

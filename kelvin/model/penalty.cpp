@@ -79,8 +79,15 @@ class WithPenalties final : public Potential<Real> {
     for (Held& h : held_) h.block = block_named(h.block.name, blocks);
   }
   void want(std::span<const char> blocks) override { inner_->want(blocks); }
+  void prepare(const Evaluation& next) override {
+    piece_ = next.piece;
+    inner_->prepare(next);
+  }
+  int pieces() const override { return inner_->pieces(); }
+  bool noisy() const override { return inner_->noisy(); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
     double u = (*inner_)(q, rows, g);
+    if (piece_ == 1) return u;  // they go with the priors, piece 2
     for (const auto& [block, row, strength] : held_) {
       Penalty::Add<Real> add;
       if constexpr (std::is_same_v<Real, float>) add = row->add_float;
@@ -100,6 +107,7 @@ class WithPenalties final : public Potential<Real> {
   };
   std::unique_ptr<Potential<Real>> inner_;
   std::vector<Held> held_;
+  int piece_ = 0;
 };
 
 }  // namespace

@@ -156,6 +156,13 @@ Moments noisy_moments(const Choice& c, double T) {
   return {std::vector(n, 0.0), std::vector(n, T / above_0(c, "stiffness")), double(n) * T / 2};
 }
 
+// ---- two scales: U = slow q^2 / 2 + fast q^2 / 2
+
+ToyEnergy two_scales(const Choice& c) { return {1, {}, {}, {}, {}, {above_0(c, "slow"), above_0(c, "fast")}}; }
+Moments two_scales_moments(const Choice& c, double T) {
+  return {{0}, {T / (above_0(c, "slow") + above_0(c, "fast"))}, T / 2};
+}
+
 // ---- double well: U = height (x^2 - 1)^2 + tilt x
 
 double well(double x, double height, double tilt) { return height * (x * x - 1) * (x * x - 1) + tilt * x; }
@@ -320,9 +327,13 @@ constexpr Parameter noisy_parameters[] = {{"stiffness", "1.0", "of every coordin
                                           {"dimension", "20", "number of coordinates"},
                                           {"rows", "10000", "of pretended data, to draw minibatches from"}};
 
+constexpr Parameter scales_parameters[] = {{"slow", "1.0", "stiffness of piece 1"},
+                                           {"fast", "9.0", "stiffness of piece 2"}};
+
 constexpr Toy table[] = {
     {"gaussian", gaussian_parameters, gaussian, gaussian_moments, "(q - mean)^T K (q - mean) / 2"},
     {"noisy", noisy_parameters, noisy, noisy_moments, "stiffness q^2 / 2, with a noisy gradient from minibatches"},
+    {"two_scales", scales_parameters, two_scales, two_scales_moments, "slow q^2 / 2 for B1, fast q^2 / 2 for B2"},
     {"double_well", well_parameters, double_well, double_well_moments, "height (x^2 - 1)^2 + tilt x"},
     {"mixture", mixture_parameters, mixture, mixture_moments, "equal Gaussians on a grid, -log of their sum"},
     {"banana", banana_parameters, banana, banana_moments, "x ~ N(0, a), y + b x^2 - a b ~ N(0, 1)"},
@@ -354,6 +365,28 @@ class DiagonalGaussian final : public Potential<Real> {
 };
 
 const Toy& toy_named(const Choice& c) { return row_named(c.name, toys(), "toy", c.where); }
+
+template <class Real>
+class TwoScales final : public Potential<Real> {
+ public:
+  explicit TwoScales(const std::vector<double>& stiffness) : stiffness_{stiffness[0], stiffness[1]} {}
+  std::vector<Block> blocks() const override { return blocks_; }
+  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
+  void prepare(const Evaluation& next) override { piece_ = next.piece; }
+  int pieces() const override { return 2; }
+  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
+    const std::size_t at = blocks_[0].offset;
+    const double k = piece_ == 0 ? stiffness_[0] + stiffness_[1] : stiffness_[piece_ - 1];
+    g[at] = Real(k) * q[at];
+    return double(g[at]) * double(q[at]) / 2;
+  }
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<TwoScales>(*this); }
+
+ private:
+  std::vector<Block> blocks_{{"q", 1, 1, 0, 0, true}};
+  double stiffness_[2];
+  int piece_ = 0;
+};
 
 template <class Real>
 class ToyPotential final : public Potential<Real> {
@@ -395,6 +428,7 @@ std::unique_ptr<Potential<Real>> make_toy(const Choice& choice) {
   ToyEnergy made = toy.energy(choice.completed(toy.parameters, "toy"));
   if (!made.stiffness.empty())
     return std::make_unique<DiagonalGaussian<Real>>(made.dimension, made.stiffness, made.mean);
+  if (!made.pieces.empty()) return std::make_unique<TwoScales<Real>>(made.pieces);
   return std::make_unique<ToyPotential<Real>>(std::move(made));
 }
 

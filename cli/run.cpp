@@ -319,6 +319,10 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
           }
           progress.show(double(done), note_of(line, walkers[0].reading()));
         });
+    if (!judge.stop().empty())  // where it stopped is worth keeping, whenever the next draw was due
+      for (std::uint32_t w = 0; w < count; ++w)
+        if (const auto n = walkers[w].steps(); n > plan.warmup && (n - plan.warmup) % plan.every != 0)
+          store.keep({w, (n - plan.warmup) / plan.every, walkers[w].reading(), walkers[w].q()});
     save(true);
   } catch (const WriteError& e) {
     progress.finish();
@@ -342,7 +346,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     throw Exit{128 + caught};
   }
   record["seconds"] = seconds();
-  record["draws"] = plan.draws();
+  record["draws"] = store.kept().front().draws;
   record["finished"] = true;
   record["final"] = line;
   write_record(out, record);
@@ -351,8 +355,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (options.quiet) return;
   for (const char* split : {"train", "validation", "test"})
     if (line.contains(split)) print(shown(fmt::format("{:<10}", split), line[split]) + "\n");
-  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", plan.draws(), walkers.size(),
-                    out.string(), out.string()));
+  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", store.kept().front().draws,
+                    walkers.size(), out.string(), out.string()));
 }
 
 Remark teller(bool quiet) {

@@ -194,7 +194,7 @@ TEST(Schedule, RowsFollowTheirFormulas) {
   EXPECT_DOUBLE_EQ(value("{ name = \"logarithmic\", from = 1 }", 2), 0.5);
   EXPECT_DOUBLE_EQ(value("{ name = \"warmup\", value = 2, over = 20 }", 4), 0.5);
   EXPECT_DOUBLE_EQ(value("{ name = \"warmup\", value = 2, over = 20 }", 60), 2);
-  EXPECT_DOUBLE_EQ(value("{ name = \"warmup_cosine\", value = 2, over = 20 }", 60), 1);
+  EXPECT_DOUBLE_EQ(value("{ name = \"warmup_cosine\", value = 2, over = 20, to = 0 }", 60), 1);
   EXPECT_DOUBLE_EQ(value("{ name = \"warmup_cosine\", value = 2, over = 20, to = 1 }", 100), 1);
 }
 

@@ -51,7 +51,7 @@ constexpr Parameter ramp_takes[] = {{"from", "", "value at the first step"},
                                     {"over", "0.0", "steps it takes, 0 for the whole run"}};
 constexpr Parameter warmup_takes[] = {{"value", "", "what it rises to"}, {"over", "", "steps it takes"}};
 constexpr Parameter warmup_cosine_takes[] = {
-    {"value", "", "what it rises to"}, {"over", "", "steps it takes"}, {"to", "0.0", "value at the end of the run"}};
+    {"value", "", "what it rises to"}, {"over", "", "steps it takes"}, {"to", "", "value at the end of the run"}};
 constexpr Parameter stairs_takes[] = {{"from", "", "value at the first step"},
                                       {"factor", "0.1", "multiplier at each drop"},
                                       {"every", "", "steps between drops"}};

@@ -243,6 +243,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
   plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
 
+  Patience(settings.patience).look(state_of<Real>(problem, walkers));  // refuses a measure that the log will not have
+
   std::optional<RunLock> lock;
   if (resumed) lock.emplace(std::move(resumed->lock));
   else lock.emplace(make_run_directory(out, options.force));
@@ -254,7 +256,10 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
   nlohmann::json line;
   Patience judge(settings.patience);
-  for (auto& earlier : trim_log(out / "log.jsonl", before)) judge.look(earlier), line = std::move(earlier);
+  const auto look = [&](const nlohmann::json& at) {  // not at a last line that a longer run would not have
+    if (at.at("step").get<std::uint64_t>() % log_every == 0) judge.look(at);
+  };
+  for (auto& earlier : trim_log(out / "log.jsonl", before)) look(earlier), line = std::move(earlier);
   for (auto& chain : walkers) chain.pace(judge.pace());
   std::ofstream log(out / "log.jsonl", std::ios::app);
   const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;
@@ -309,7 +314,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
             logged = done, logged_at = progress.seconds();
             if (!(log << line.dump() << std::endl))
               throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
-            judge.look(line);
+            look(line);
             for (auto& chain : walkers) chain.pace(judge.pace());
             if (!judge.stop().empty()) requests.stop = true;
           }

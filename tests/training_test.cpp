@@ -8,8 +8,10 @@
 #include "kelvin/chain/problem.h"
 #include "kelvin/core/record.h"
 #include "kelvin/model/mask.h"
+#include "kelvin/trajectory/samples.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
+#include "tests/program.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -132,6 +134,60 @@ TEST(Phases, MistakesAreNamed) {
   EXPECT_THAT(error_of([] { settings_of("warmup = 12\n" + two_phases); }), HasSubstr("steps must be at least 1"));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "[[phase]]\nstep = 3"); }), HasSubstr("did you mean \"steps\""));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "[[phase]]\n"); }), HasSubstr("phase.steps must be at least 1"));
+}
+
+// Two phases, patience and adaptive Langevin, stopped in the first phase and in the second.
+TEST(Phases, AStoppedRunGoesOnAsIfItHadNot) {
+  const Desk desk;
+  desk.write("run.toml", R"(
+log_every = 100
+every = 50
+walkers = 2
+[data]
+generator = { name = "spiral", rows = 100, validation = 50 }
+[model]
+layers = [2, 8, 1]
+loss = "binary_cross_entropy"
+[batch]
+size = 10
+[patience]
+reduce_after = 1
+factor = 0.5
+[[phase]]
+steps = 400
+preset = "adlala"
+[[phase]]
+steps = 400
+preset = "adam"
+)");
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o whole").code, 0);
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o part --set steps=250").code, 0);
+  ASSERT_EQ(desk.kelvin("resume part -q --until 630").code, 0);
+  ASSERT_EQ(desk.kelvin("resume part -q --until 800").code, 0);
+  const Samples whole = open_samples(desk.path("whole")), part = open_samples(desk.path("part"));
+  ASSERT_EQ(whole.draws, 16u);
+  for (std::size_t w = 0; w < 2; ++w) {
+    EXPECT_EQ(whole.block("layer1.weight", w), part.block("layer1.weight", w));
+    EXPECT_EQ(whole.statistic("xi", w)[2 * 7], part.statistic("xi", w)[2 * 7]);
+    EXPECT_NE(whole.statistic("xi", w)[2 * 7], 0);
+  }
+}
+
+TEST(Phases, ARunThatStopsEarlyKeepsWhereItStopped) {
+  const Desk desk;
+  const Outcome ran =
+      desk.kelvin("train " + std::string(KELVIN_SOURCE_DIR) + "/examples/phases.toml -o run --set patience.target=0.6");
+  ASSERT_EQ(ran.code, 0) << ran.error;
+  EXPECT_THAT(ran.error, HasSubstr("validation.accuracy has reached"));
+  const Json record = Json::parse(desk.read("run/run.json"));
+  EXPECT_THAT(record.at("stopped").get<std::string>(), HasSubstr("has reached"));
+  EXPECT_EQ(record.at("draws"), 1);
+  EXPECT_EQ(open_samples(desk.path("run")).draws, 1u);
+  const Outcome refused = desk.kelvin("train " + std::string(KELVIN_SOURCE_DIR) +
+                                      "/examples/adlala.toml -o other --set patience.stop_after=2");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.error, HasSubstr("not in the log"));
+  EXPECT_FALSE(std::filesystem::exists(desk.path("other")));
 }
 
 // ---- patience

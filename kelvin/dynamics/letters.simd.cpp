@@ -282,7 +282,7 @@ constexpr Letter table[] = {
     {'k', gradient, true,  false, 0, false, Forgets::never,  lamb<float>,          lamb<double>,          "LAMB: Adam, with a rate for each block (beta1, beta2, floor, trust)", true, false, false, 2, true},
     {'t', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)", true, false, false, 2, false, true},
     {'1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss", false, false, false, 0, false, false, 1},
-    {'2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: the priors", false, false, false, 0, false, false, 2},
+    {'2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties", false, false, false, 0, false, false, 2},
     {'.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
     {'{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
     {'}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},

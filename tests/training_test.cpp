@@ -8,6 +8,8 @@
 #include "kelvin/chain/problem.h"
 #include "kelvin/core/record.h"
 #include "kelvin/model/mask.h"
+#include "kelvin/model/penalty.h"
+#include "kelvin/model/prior.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
@@ -240,6 +242,36 @@ TEST(Patience, PaceMultipliesTheStep) {
   w.chain.pace(0.5);
   w.chain.step();
   EXPECT_DOUBLE_EQ(w.chain.q()[0], 1 - 0.05 * 2);
+}
+
+// ---- pieces
+
+TEST(Pieces, AddUpToTheWhole) {
+  const Choice prior = Choice::number_of("gaussian", "scale", 0.5), l1 = Choice::number_of("l1", "strength", 0.2);
+  const auto u = with_penalties<double>(with_priors<double>(std::make_unique<Coupled>(), {{"layer1.weight", prior}}),
+                                        {{"layer2.weight", l1}});
+  const Vec q{0.3, -0.5, 0.2, -0.4, 0.1, 0.6};
+  Vec loss(6), g[3] = {Vec(6), Vec(6), Vec(6)};
+  double U[3];
+  for (const int piece : {2, 0, 1}) {
+    u->prepare({{}, piece});
+    U[piece] = (*u)(q, {}, g[piece]);
+  }
+  EXPECT_NEAR(U[0], U[1] + U[2], 1e-15);
+  EXPECT_EQ(U[1], Coupled()(q, {}, loss));
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(g[0][i], g[1][i] + g[2][i], 1e-15);
+    EXPECT_EQ(g[1][i], loss[i]);
+  }
+  EXPECT_DOUBLE_EQ(g[2][1], -0.5 / 0.25);
+}
+
+TEST(Pieces, ReadingsAreThoseOfTheWholeAndChangeNothing) {
+  const Choice toy("two_scales");
+  Walker<double> read(toy, moving("B1(B2AOAB2)3B1", 0.3)), not_read(toy, moving("B1(B2AOAB2)3B1", 0.3));
+  for (int n = 0; n < 20; ++n) read.chain.step_and_read(), not_read.chain.step();
+  EXPECT_EQ(read.chain.q()[0], not_read.chain.q()[0]);
+  EXPECT_DOUBLE_EQ(read.chain.reading().energy, 10 * read.chain.q()[0] * read.chain.q()[0] / 2);
 }
 
 // ---- masks

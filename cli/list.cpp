@@ -8,6 +8,7 @@
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/schedule.h"
 #include "kelvin/dynamics/scheme.h"
+#include "kelvin/experiment/measure.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
@@ -82,6 +83,7 @@ const List lists[] = {
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
+    {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
 };
 
 std::string names() {

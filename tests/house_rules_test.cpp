@@ -31,7 +31,7 @@ std::vector<fs::path> sources(std::initializer_list<const char*> folders) {
 }
 
 // The flow, which is also the include order: a folder may include itself, core, and folders to its left.
-const std::vector<std::string> flow = {"core", "data", "model", "dynamics", "chain", "trajectory", "analysis"};
+const std::vector<std::string> flow = {"core", "data", "model", "dynamics", "chain", "trajectory", "analysis", "experiment"};
 
 TEST(HouseRules, IncludesPointLeft) {
   const std::regex include("#include \"([a-z]+)/([a-z_]+)");

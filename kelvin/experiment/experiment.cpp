@@ -166,8 +166,9 @@ std::vector<double> numbers(const nlohmann::json& from) {
 std::string Experiment::label(const Cell& cell) const {
   const ArmSettings& arm = settings.arm.at(cell.arm);
   std::string text = arm.label.empty() ? cell.arm : arm.label;
-  for (std::size_t a = 0; a < axes.size(); ++a)
-    text += fmt::format(", {} {:g}", axes[a].setting.substr(axes[a].setting.rfind('.') + 1), cell.place[a]);
+  const auto& grid = axes.at(cell.arm);
+  for (std::size_t a = 0; a < grid.size(); ++a)
+    text += fmt::format(", {} {:g}", grid[a].setting.substr(grid[a].setting.rfind('.') + 1), cell.place[a]);
   return text;
 }
 
@@ -177,19 +178,20 @@ Experiment read_experiment(const Value& from, const std::string& name) {
   ExperimentSettings& about = experiment.settings;
   read(about, from, "");
   if (about.arm.empty()) throw Error("{}: an experiment needs at least one [arm.NAME]", from.where);
-  experiment.axes = axes_of(about.grid);
-  for (const auto& [arm, settings] : about.arm)
-    for (const auto& place : places_of(experiment.axes)) {
+  for (const auto& [arm, settings] : about.arm) {
+    const auto& axes = experiment.axes[arm] = axes_of(settings.grid);
+    for (const auto& place : places_of(axes)) {
       Value run = about.run;
       merge(run, settings.run);
       std::string cell = arm;
       for (std::size_t a = 0; a < place.size(); ++a) {
-        const std::string assignment = fmt::format("{}={}", experiment.axes[a].setting, place[a]);
+        const std::string assignment = fmt::format("{}={}", axes[a].setting, place[a]);
         override_with(run, assignment);
         cell += " " + assignment;
       }
       experiment.cells.push_back({cell, arm, place, settings_of_cell(run)});
     }
+  }
   for (const std::string& m : about.measures) row_named(m, measures(), "measure", from.where);
   std::set<long> steps(about.at.begin(), about.at.end());
   long last = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An experiment: the same runs by several methods (arms), perhaps over a grid of settings, each with many seeds; what
+// An experiment: the same runs by several methods (arms), some over a grid of settings, each with many seeds; what
 // is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
 #pragma once
 #include <nlohmann/json.hpp>
@@ -11,12 +11,13 @@ namespace kelvin {
 
 struct ArmSettings {
   std::string label;
-  Value run, published;
+  Value run, published, grid;
   template <class Visit>
   void fields(Visit&& field) {
     field("label", label, "its name in tables and figures");
     field("run", run, "settings of a run file that this arm adds to the common ones");
     field("published", published, "measure -> the source's number, or one for each step of `at`");
+    field("grid", grid, "setting -> its values; the arm is run at every combination");
   }
 };
 
@@ -44,7 +45,7 @@ struct ExperimentSettings {
   std::vector<std::string> measures = {"train.loss", "test.loss", "test.accuracy"};
   std::vector<std::string> histograms;
   double histogram_range = 4;
-  Value run, grid;
+  Value run;
   std::map<std::string, ArmSettings> arm;
   std::map<std::string, ClaimSettings> claim;
   template <class Visit>
@@ -62,13 +63,12 @@ struct ExperimentSettings {
     field("histograms", histograms, "blocks whose entries are counted at those steps, over all seeds");
     field("histogram_range", histogram_range, "their counts run from minus to plus this");
     field("run", run, "settings of a run file, common to all arms");
-    field("grid", grid, "setting -> its values; every arm is run at every combination");
     field("arm", arm, "");
     field("claim", claim, "");
   }
 };
 
-// One arm at one place of the grid.
+// One arm at one place of its grid.
 struct Cell {
   std::string name, arm;
   std::vector<double> place;  // values of the grid's settings
@@ -83,7 +83,7 @@ struct Axis {
 struct Experiment {
   std::string name;
   ExperimentSettings settings;
-  std::vector<Axis> axes;
+  std::map<std::string, std::vector<Axis>> axes;  // of each arm's grid
   std::vector<Cell> cells;
   std::vector<long> steps;  // at which everything is measured, ascending; those of `at` among them
   std::string label(const Cell&) const;

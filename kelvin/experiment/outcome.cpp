@@ -181,10 +181,11 @@ Figure spread(const Experiment& experiment, const Results& results, std::size_t 
   return figure;
 }
 
-// Over the grid: curves along one axis, a map for each arm along two.
+// Over an arm's grid: a curve along one axis, a map along two.
 void add_grid_figures(const Experiment& experiment, const Results& results, std::size_t m, std::vector<Figure>& out) {
-  const auto& axes = experiment.axes;
-  for (const auto& [arm, about] : experiment.settings.arm) {
+  for (const auto& [arm, axes] : experiment.axes) {
+    if (axes.empty() || axes.size() > 2) continue;
+    const ArmSettings& about = experiment.settings.arm.at(arm);
     Figure figure;
     figure.name = fmt::format("{}_{}", experiment.settings.measures[m], arm);
     figure.title = fmt::format("{} at the end, {}", experiment.settings.measures[m], about.label);
@@ -286,8 +287,7 @@ Finding conclude(const Experiment& experiment, const std::vector<Outcome>& outco
       finding.figures.push_back(curves(experiment, results, m));
       if (about.seeds >= 10) finding.figures.push_back(spread(experiment, results, m));
     }
-    if (!experiment.axes.empty() && experiment.axes.size() <= 2)
-      add_grid_figures(experiment, results, m, finding.figures);
+    add_grid_figures(experiment, results, m, finding.figures);
   }
   add_histograms(experiment, outcomes, finding.figures);
   add_classifiers(experiment, outcomes, finding.figures);

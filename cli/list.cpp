@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
-#include "kelvin/dynamics/schedule.h"
-#include "kelvin/dynamics/scheme.h"
+#include "kelvin/dynamics/recipe.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
+#include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
 namespace {
@@ -23,7 +24,7 @@ Table letter_table() {
   for (const Letter& l : letters())
     t.row({{"letter", std::string(1, l.symbol)},
            {"meaning", l.meaning},
-           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
+           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "") + (l.moves_xi ? "xi" : "")},
            {"parts meet", l.local() ? "no" : "yes"},
            {"normals per entry", l.normals}});
   return t;
@@ -34,7 +35,10 @@ Table scheme_table() {
     return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x);
   };
   const auto kinetic = [](Kinetic k) {
-    return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath";
+    return k == Kinetic::nowhere      ? "-"
+           : k == Kinetic::on_step    ? "on step"
+           : k == Kinetic::after_bath ? "after the bath"
+                                      : "at the thermostat";
   };
   Table t;
   for (const NamedScheme& s : schemes())
@@ -76,6 +80,7 @@ const List lists[] = {
     {"letters", "elementary flows that schemes are spelled with", letter_table},
     {"schemes", "named strings of letters", scheme_table},
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
@@ -122,11 +127,46 @@ std::string settings_page() {
   return page + as_markdown(t);
 }
 
+// From the results that `kelvin experiment --store` left beside the experiments.
+std::string experiments_page() {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> results;
+  if (fs::is_directory("experiments"))
+    for (const auto& entry : fs::directory_iterator("experiments"))
+      if (fs::exists(entry.path() / "result.json")) results.push_back(entry.path() / "result.json");
+  std::sort(results.begin(), results.end());
+  if (results.empty()) throw Error("no experiments/*/result.json here; make them with `kelvin experiment all --store`");
+  std::string page =
+      "# Experiments\n\n"
+      "Made by `kelvin page experiments` from the stored results; do not edit. `kelvin experiment NAME` repeats "
+      "one.\n\n"
+      "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
+      "sign,\n"
+      "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
+      "noise.\n\n";
+  Table overview;
+  std::string sections;
+  for (const fs::path& file : results) {
+    const auto result = nlohmann::json::parse(read_file(file));
+    const Finding finding = read_finding(result.at("finding"));
+    overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
+                  {"shows", finding.title},
+                  {"outcome", finding.words.front()}});
+    sections += fmt::format("\n## {}\n\n{}. {} runs of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            result.at("seeds").dump(), result.at("date").get<std::string>(),
+                            result.at("commit").get<std::string>());
+    for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
+    for (const NamedTable& t : finding.tables) sections += "\n" + as_markdown(t.table);
+    if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+  }
+  return page + as_markdown(overview) + sections;
+}
+
 struct Page {
   std::string_view name;
   std::string (*text)();
 };
-const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}};
+const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}, {"experiments", experiments_page}};
 
 }  // namespace
 
@@ -146,9 +186,9 @@ void add_list(CLI::App& app) {
 
 void add_page(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  auto& command =
-      *app.add_subcommand("page", "a page of the documentation made from the program's tables: letters or settings");
-  command.add_option("what", *what, "letters or settings")->required();
+  auto& command = *app.add_subcommand(
+      "page", "a page of the documentation made from the program's tables: letters, settings or experiments");
+  command.add_option("what", *what, "letters, settings or experiments")->required();
   command.footer("Example:  kelvin page settings > docs/settings.md");
   command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });
 }

@@ -81,17 +81,27 @@ nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> wal
                                        {"test", problem.test.get()}})
     if (network) line[split] = as_json(mean_score(*network, walkers));
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
-    double kinetic = 0, configurational = 0;
+    double kinetic = 0, configurational = 0, xi = 0;
     for (const auto& chain : walkers) {
       kinetic += chain.reading().parts[k].kinetic_temperature / double(walkers.size());
       configurational += chain.reading().parts[k].configurational_temperature / double(walkers.size());
+      xi += chain.reading().parts[k].xi / double(walkers.size());
     }
     auto& part = line["part"][problem.recipe.parts[k].name];
     if (!std::isnan(kinetic)) part["kinetic_temperature"] = kinetic;
     part["configurational_temperature"] = configurational;
+    if (!std::isnan(xi)) part["xi"] = xi;
   }
   if (walkers.front().reading().acceptance < 1) line["acceptance"] = walkers.front().reading().acceptance;
   return line;
+}
+
+// What stands beside the bar.
+std::string note_of(const nlohmann::json& line, const Reading& reading) {
+  std::string note = line.contains("train") ? shown("train", line["train"]) : fmt::format("U {:.4g}", reading.energy);
+  for (const PartReading& part : reading.parts)
+    if (!std::isnan(part.xi)) note += fmt::format(" xi {:.3g}", part.xi);
+  return note;
 }
 
 // run.json: everything needed to know what was run.
@@ -110,6 +120,7 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
                                  {"temperature", T},
                                  {"posterior_temperature", problem.rows() * T},
                                  {"kinetic_temperature_is_exact", part.scheme.kinetic_exact}};
+    if (part.scheme.adaptive) record["part"][part.name]["damping"] = part.damping->name;
   }
   const auto units = [](const Units& u) { return nlohmann::json{{"mean", u.mean}, {"scale", u.scale}}; };
   record["inputs"] = {{"names", problem.data.train.input_names}, {"units", units(problem.data.train.input_units)}};
@@ -259,9 +270,12 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (!resumed)
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format(
-          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}",
+          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
           part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-          problem.rows() * part.temperature.at(0)));
+          problem.rows() * part.temperature.at(0),
+          part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
+                                             part.sigma.at(0), part.eps.at(0))
+                               : ""));
 
   catch_signals();
   constexpr std::chrono::seconds patience(
@@ -293,8 +307,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
             save(false);
             saved_at = progress.seconds();
           }
-          progress.show(double(done), line.contains("train") ? shown("train", line["train"])
-                                                             : fmt::format("U {:.4g}", walkers[0].reading().energy));
+          progress.show(double(done), note_of(line, walkers[0].reading()));
         });
     save(true);
   } catch (const WriteError& e) {

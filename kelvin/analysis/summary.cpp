@@ -91,6 +91,12 @@ Table summary(const Samples& samples, bool every_parameter) {
       table.row(
           cells(fmt::format("{} of {}", name, samples.parts[k]), summarise(column(numbers, samples.parts.size(), k))));
   }
+  if (samples.manifest.arrays.contains("sample_stats/xi")) {
+    const auto numbers = read([&](std::size_t w) { return samples.statistic("xi", w); });
+    for (std::size_t k = 0; k < samples.parts.size(); ++k)
+      if (const auto s = summarise(column(numbers, samples.parts.size(), k)); !std::isnan(s.mean))
+        table.row(cells(fmt::format("xi of {}", samples.parts[k]), s));
+  }
   for (const std::string& block : samples.blocks) {
     const auto numbers = read([&](std::size_t w) { return samples.block(block, w); });
     const std::size_t width = samples.draws ? numbers.front().size() / samples.draws : 0;

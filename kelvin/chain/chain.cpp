@@ -53,7 +53,8 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       walker_(walker),
       q_(recipe.size),
       p_(recipe.size),
-      g_(recipe.size) {
+      g_(recipe.size),
+      xi_(recipe.parts.size()) {
   check_meetings(recipe_.parts);
   check_metropolis(recipe_, batches_.full());
   potential_->arrange(recipe_.blocks);
@@ -65,6 +66,8 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     mover.part.g = std::span(g_).subspan(part.offset, part.size);
     mover.key = stream_key(seed, "part " + part.name);
     mover.frozen.resize(part.frozen.size());
+    mover.part.xi = &xi_[movers_.size()];
+    mover.constants.freedom = double(part.freedom());
     mover.segments.push_back(0);
     const auto& moves = part.scheme.moves;
     for (std::size_t k = 0; k < moves.size(); ++k) {
@@ -77,6 +80,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     mover.pending.reserve(8);
     movers_.push_back(std::move(mover));
   }
+  for (Mover& mover : movers_) mover.part.constants = &mover.constants;
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
     for (std::size_t k = 0; k < movers_.size(); ++k) {
@@ -124,17 +128,18 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
-  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_), q_, p_, g_};
+  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_), q_, p_, g_, xi_};
 }
 
 template <class Real>
 void Chain<Real>::restore(const ChainState<Real>& s) {
-  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size())
+  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   steps_ = s.steps;
   schedule();
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
+  std::copy(s.xi.begin(), s.xi.end(), xi_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
   energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   potential_->want(wanted_[fresh_at_]);
@@ -147,6 +152,7 @@ void Chain<Real>::start(std::span<const Real> q) {
   std::vector<Real> p(p_.size(), 0);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const Part<Real>& s = movers_[k].part;
+    xi_[k] = recipe_.parts[k].xi;
     const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
     noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
     for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
@@ -162,7 +168,7 @@ void Chain<Real>::start(std::span<const Real> q) {
     if (last == moves.begin() || forgets(moves.front())) continue;
     evaluate(0);
     for (std::size_t at = std::size_t(last - moves.begin()); at < moves.size(); ++at)
-      if (!moves[at].letter->moves_q && !moves[at].letter->normals) put_off(k, at, at + 1);
+      if (!moves[at].letter->moves_q && !moves[at].letter->normals && !moves[at].letter->whole) put_off(k, at, at + 1);
   }
 }
 
@@ -198,6 +204,10 @@ void Chain<Real>::schedule() {
     movers_[k].part.gamma = part.friction.at(now);
     movers_[k].part.T = part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
+    if (!part.scheme.adaptive) continue;
+    movers_[k].part.sigma = part.sigma.at(now);
+    movers_[k].part.eps = part.eps.at(now);
+    movers_[k].part.damping = part.damping->per_xi(movers_[k].part.eps);
   }
 }
 
@@ -217,31 +227,50 @@ void Chain<Real>::run(std::size_t k, std::size_t segment) {
 
 template <class Real>
 void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t last_move) {
+  if (recipe_.parts[k].scheme.takes_sums)
+    for (std::size_t at = first_move; at < last_move; ++at)
+      if (recipe_.parts[k].scheme.moves[at].letter->whole) {
+        put_off(k, first_move, at);
+        move_whole(k, at);
+        first_move = at + 1;
+      }
   if (first_move == last_move) return;
   Mover& mover = movers_[k];
   mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
   for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
 }
 
+// A letter that needs a sum over its part ends a run of blocks.
+template <class Real>
+void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
+  const auto& [letter, share] = recipe_.parts[k].scheme.moves[at];
+  flush(k);
+  letter->flow(movers_[k].part, share * movers_[k].step, {});
+  stale_ |= letter->moves_q;
+}
+
 template <class Real>
 void Chain<Real>::flush() {
+  for (std::size_t k = 0; k < movers_.size(); ++k) flush(k);
+}
+
+template <class Real>
+void Chain<Real>::flush(std::size_t k) {
+  Mover& mover = movers_[k];
+  if (mover.pending.empty()) return;
   const FlushToZero tiny_numbers;
-  for (std::size_t k = 0; k < movers_.size(); ++k) {
-    Mover& mover = movers_[k];
-    if (mover.pending.empty()) continue;
-    const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
-    const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
-    parallel(threads, threads, [&](std::size_t t) {
-      std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
-      if (t > 0) tiny_numbers.emplace();
-      const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
-      for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
-           first += block_length)
-        advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
-    });
-    mover.pending.clear();
-    restore_frozen(k);
-  }
+  const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
+  const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
+  parallel(threads, threads, [&](std::size_t t) {
+    std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
+    if (t > 0) tiny_numbers.emplace();
+    const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
+    for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
+         first += block_length)
+      advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
+  });
+  mover.pending.clear();
+  restore_frozen(k);
 }
 
 // All pending moves of one stretch of a part.
@@ -364,6 +393,7 @@ void Chain<Real>::take_reading() {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;
     part.kinetic_temperature = movers_[k].kinetic / double(recipe_.parts[k].freedom());
+    part.xi = recipe_.parts[k].scheme.adaptive ? xi_[k] : NAN;
     if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = NAN;
   }
 }

@@ -17,6 +17,7 @@ struct PartReading {
   double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
   double virial = 0;                       // q.g/2
   double configurational_temperature = 0;  // q.g per degree of freedom
+  double xi = 0;                           // friction found by a thermostat; nan if the scheme has none
 };
 struct Reading {
   std::uint64_t step = 0;
@@ -35,10 +36,11 @@ struct ChainState {
   double energy = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;
+  std::vector<double> xi;  // of each part
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g);
+    field(q), field(p), field(g), field(xi);
   }
 };
 
@@ -86,12 +88,15 @@ class Chain {
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
     double kinetic = 0;                 // p.p/m where the scheme reads it
+    PartConstants constants;
   };
 
   void schedule();
   void run(std::size_t part, std::size_t segment);
   void put_off(std::size_t part, std::size_t first_move, std::size_t last_move);
+  void move_whole(std::size_t part, std::size_t move);
   void flush();
+  void flush(std::size_t part);
   void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
@@ -113,6 +118,7 @@ class Chain {
   std::uint32_t walker_;
 
   std::vector<Real> q_, p_, g_, normals_;
+  std::vector<double> xi_;  // of each part
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential

@@ -33,6 +33,9 @@ struct Letter {
   Flow<float> flow_float;
   Flow<double> flow_double;
   std::string_view meaning;  // shown by `kelvin list letters`, and the source of docs/letters.md
+  bool whole = false;        // needs a sum: is handed the whole part and never a slice
+  bool adaptive = false;     // uses xi, sigma or eps
+  bool moves_xi = false;
 
   bool local() const { return joint == Joint::no; }
   bool bath() const { return local() && normals > 0; }

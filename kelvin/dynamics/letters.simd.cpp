@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "kelvin/core/sums.h"
+
 namespace kelvin::KELVIN_ISA {
 namespace {
 
@@ -32,6 +34,40 @@ template <class Real>
 void resample(const Part<Real>& s, double, std::span<const Real> z) {
   const Real spread = Real(std::sqrt(s.m * s.T));
   for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = spread * z[i];
+}
+
+// dp = -rate p dt + sigma dW with a rate of either sign, solved exactly: p = e^-x p + sigma sqrt(h (1 - e^-2x)/2x) R,
+// x = rate h. The ratio tends to 1 where x vanishes.
+template <class Real>
+void mix(const Part<Real>& s, double rate, double sigma, double h, std::span<const Real> z) {
+  const double x = 2 * rate * h, ratio = std::abs(x) < 1e-300 ? 1 : -std::expm1(-x) / x;
+  const Real keep = Real(std::exp(-rate * h)), spread = Real(sigma * std::sqrt(h * ratio));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = keep * s.p[i] + spread * z[i];
+}
+
+// dp = -xi p dt, or -eps xi p dt by the other convention
+template <class Real>
+void damp(const Part<Real>& s, double h, std::span<const Real>) {
+  const Real keep = Real(std::exp(-s.damping * *s.xi * h));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] *= keep;
+}
+
+// dp = sigma dW
+template <class Real>
+void shake(const Part<Real>& s, double h, std::span<const Real> z) {
+  const Real spread = Real(s.sigma * std::sqrt(h));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] += spread * z[i];
+}
+
+template <class Real>
+void damp_and_shake(const Part<Real>& s, double h, std::span<const Real> z) {
+  mix(s, s.damping * *s.xi, s.sigma, h, z);
+}
+
+// dxi = eps (p.p/m - n T) dt, n the degrees of freedom
+template <class Real>
+void thermostat(const Part<Real>& s, double h, std::span<const Real>) {
+  *s.xi += h * s.eps * (dot(s.size(), s.p.data(), s.p.data()) / s.m - s.constants->freedom * s.T);
 }
 
 // Euler step of dq = -g/m dt + sqrt(2 T/m) dW; at T = 0 this is gradient descent.
@@ -82,6 +118,10 @@ constexpr Letter table[] = {
     {'R', no,       false, true,  1, true,  Forgets::always, resample<float>,      resample<double>,      "resample: p anew from its Gaussian (infinite friction)"},
     {'S', gradient, true,  false, 1, true,  Forgets::never,  overdamped<float>,    overdamped<double>,    "overdamped: one Euler step of q along the gradient with noise (SGLD; SGD at temperature 0)"},
     {'U', no,       true,  true,  2, true,  Forgets::never,  drift_in_bath<float>, drift_in_bath<double>, "drift in the bath: A and O together, exactly (finite friction)"},
+    {'C', no,       false, true,  0, false, Forgets::never,  damp<float>,          damp<double>,          "damp: friction xi on p", false, true},
+    {'D', no,       false, true,  1, false, Forgets::never,  shake<float>,         shake<double>,         "shake: noise sigma on p", false, true},
+    {'E', no,       false, false, 0, false, Forgets::never,  thermostat<float>,    thermostat<double>,    "thermostat: xi follows the kinetic temperature", true, true, true},
+    {'F', no,       false, true,  1, false, Forgets::never,  damp_and_shake<float>, damp_and_shake<double>, "damp and shake: C and D together, exactly", false, true},
     {'.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
     {'{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
     {'}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},

@@ -78,7 +78,15 @@ Schedule checked(const Choice& choice, const Horizon& run, const std::string& ke
   return schedule;
 }
 
+constexpr Damping damping_table[] = {
+    {"xi", [](double) { return 1.0; }, "dp = -xi p dt: in equilibrium xi has mean sigma^2 / 2T and variance eps T"},
+    {"eps xi", [](double eps) { return eps; },
+     "dp = -eps xi p dt: in equilibrium xi has mean sigma^2 / (2 eps T) and variance T"},
+};
+
 }  // namespace
+
+std::span<const Damping> dampings() { return damping_table; }
 
 bool matches(std::string_view pattern, std::string_view name) {
   // Only the last star ever needs another try: what the stars before it took can stay as short as possible.
@@ -183,9 +191,11 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
                     checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature",
                             0, true, false),
                     checked(part.mass, run, key + "mass", 0, false, false),
-                    offset,
-                    0,
-                    {}};
+                    checked(part.sigma, run, key + "sigma", 0, true, false),
+                    checked(part.eps, run, key + "eps", 0, true, false),
+                    &row_named(part.damping, dampings(), "damping"),
+                    part.xi,
+                    offset};
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;

@@ -19,6 +19,10 @@ struct PartSettings {
   Choice friction = Choice::number_of("constant", "value", 1);
   Choice temperature;
   Choice mass = Choice::number_of("constant", "value", 1);
+  Choice sigma = Choice::number_of("constant", "value", 0.01);
+  Choice eps = Choice::number_of("constant", "value", 0.1);
+  double xi = 0;
+  std::string damping = "xi";
   Choice prior;
   Choice start;
   template <class Visit>
@@ -31,18 +35,33 @@ struct PartSettings {
           "0 trains, \"posterior\" samples the posterior (docs/units.md); a number or a schedule; by default 0 for "
           "`kelvin train`, \"posterior\" for `kelvin sample`");
     field("mass", mass, "mass of every entry; a number or a schedule");
+    field("sigma", sigma, "adaptive Langevin: noise on p, per root of time; a number or a schedule");
+    field("eps", eps, "adaptive Langevin: how fast xi follows the kinetic temperature; a number or a schedule");
+    field("xi", xi, "adaptive Langevin: the friction it starts with");
+    field("damping", damping, "adaptive Langevin: the friction on p, \"xi\" or \"eps xi\"; see docs/training.md");
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
     field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");
   }
 };
 
+// The two conventions of adaptive Langevin: dp = -xi p dt or dp = -eps xi p dt, with dxi = eps (p.p/m - n T) dt in
+// both.
+struct Damping {
+  std::string_view name;
+  double (*per_xi)(double eps);
+  std::string_view meaning;
+};
+std::span<const Damping> dampings();
+
 struct PartRecipe {
   std::string name;
   Scheme scheme;
-  Schedule step, friction, temperature, mass;
-  std::size_t offset = 0, size = 0;   // its span of q
-  std::vector<std::uint32_t> frozen;  // entries of the span that stay put
+  Schedule step, friction, temperature, mass, sigma, eps;
+  const Damping* damping;
+  double xi;                               // at the start
+  std::size_t offset = 0, size = 0;        // its span of q
+  std::vector<std::uint32_t> frozen = {};  // entries of the span that stay put
   std::size_t freedom() const { return size - frozen.size(); }
 };
 

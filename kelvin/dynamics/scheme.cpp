@@ -22,6 +22,9 @@ constexpr NamedScheme table[] = {
     {"oba",    "OBA",        1,      nowhere,    "momentum",   "Vlaar 2022; SGD with momentum at temperature 0"},
     {"limit",  "BARAB",      exact,  after_bath, "",           "Leimkuhler and Matthews 2013, high-friction limit"},
     {"ubu",    "UBU",        2,      nowhere,    "",           "Sanz-Serna and Zygalakis 2021; Chada, Leimkuhler, Paulin and Whalley 2023"},
+    {"adl",     "BACDEDCAB", 2,      at_thermostat, "bacdedcab", "Leimkuhler, Matthews and Vlaar 2019; adaptive Langevin of Jones and Leimkuhler 2011"},
+    {"bafefab", "BAFEFAB",   2,      at_thermostat, "",        "Leimkuhler, Matthews and Vlaar 2019, C and D in one"},
+    {"badodab", "BAEFEAB",   2,      nowhere,    "baefeab",    "Leimkuhler and Shang 2016, whose D and O are E and F here"},
     {"sgld",   "S",          1,      nowhere,    "sgd",        "Welling and Teh 2011"},
     {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
@@ -117,6 +120,9 @@ void check_braces(const Scheme& scheme) {
         if (a->letter->normals || b->letter->normals)
           throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
                       scheme.text, (a->letter->normals ? a : b)->letter->symbol);
+        if (a->letter->moves_xi)
+          throw Error("scheme \"{}\": '{}' changes xi inside {{ }}, which a return would not undo; move it outside",
+                      scheme.text, a->letter->symbol);
         if (a->letter != b->letter)
           throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
       }
@@ -142,6 +148,8 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   for (const Letter* l : sequence) {
     scheme.moves.push_back({l, 1.0 / occurrences[l]});
     scheme.has_momentum |= l->moves_p;
+    scheme.adaptive |= l->adaptive;
+    scheme.takes_sums |= l->whole;
   }
   check_braces(scheme);
 
@@ -150,7 +158,11 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const Kinetic where = row && row->kinetic != nowhere     ? row->kinetic
                         : last_bath == scheme.moves.rend() ? on_step
                                                            : after_bath;
-  scheme.kinetic_after = where == after_bath ? std::size_t(scheme.moves.rend() - last_bath) : scheme.moves.size();
+  const auto thermostat =
+      std::find_if(scheme.moves.begin(), scheme.moves.end(), [](const Move& m) { return m.letter->moves_xi; });
+  scheme.kinetic_after = where == after_bath      ? std::size_t(scheme.moves.rend() - last_bath)
+                         : where == at_thermostat ? std::size_t(thermostat - scheme.moves.begin())
+                                                  : scheme.moves.size();
   scheme.kinetic_exact = row && row->kinetic != nowhere;
   return scheme;
 }

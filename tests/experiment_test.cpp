@@ -93,7 +93,7 @@ TEST(Experiment, AnOutcomeComesBackUnlessSettingsChanged) {
   EXPECT_EQ(as_json(e, *back), line);
   EXPECT_EQ(back->cell, 4u);
   Experiment changed = e;
-  changed.cells[4].settings.batch.size = "7";
+  changed.cells[4].settings.steps = 39;
   EXPECT_FALSE(read_outcome(changed, line));
   EXPECT_TRUE(read_outcome(changed, as_json(e, perform(e, 0, 1)))) << "other cells are not touched";
 }

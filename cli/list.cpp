@@ -7,11 +7,13 @@
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
+#include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
+#include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
 #include "kelvin/trajectory/files.h"
@@ -51,6 +53,16 @@ Table scheme_table() {
   return t;
 }
 
+Table preset_table() {
+  Table t;
+  for (const Preset& p : presets()) {
+    std::string roles;
+    for (const PresetRole& r : p.roles) roles += fmt::format("{}{}: {}", roles.empty() ? "" : "; ", r.name, r.settings);
+    t.row({{"name", p.name}, {"meaning", p.meaning}, {"roles", roles}, {"usual", p.usual}});
+  }
+  return t;
+}
+
 // Any table whose rows have a name, parameters and a meaning.
 template <class Row>
 Table rows_with_parameters(std::span<const Row> rows) {
@@ -80,10 +92,13 @@ const List lists[] = {
     {"letters", "elementary flows that schemes are spelled with", letter_table},
     {"schemes", "named strings of letters", scheme_table},
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
+    {"penalties", "energies added to U as they are, not divided by N",
+     [] { return rows_with_parameters(penalties()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},

@@ -16,8 +16,9 @@ namespace {
 struct State {
   std::vector<double> q{0.3, -1.2, 2.0}, p{0.7, 0.1, -0.4}, g{1.5, -0.2, 0.9};
   double gamma = 1.3, T = 0.8, m = 1.7, sigma = 1.1, eps = 0.6, damping = 0.7, xi = 0.9;
-  PartConstants constants{3};
-  Part<double> part() { return {q, p, g, gamma, T, m, sigma, eps, damping, &xi, &constants}; }
+  std::vector<double> u{0.2, 0.5, 0.1}, v{0.4, 0.3, 0.6};
+  PartConstants constants{.freedom = 3, .weight_decay = 0.3, .blocks = {0, 2, 3}};
+  Part<double> part() { return {q, p, g, gamma, T, m, sigma, eps, damping, &xi, &constants, u, v, 4}; }
 };
 
 std::vector<double> normals_for(const Letter& l, std::size_t n) {
@@ -36,6 +37,8 @@ TEST(Letters, RowsTellWhatMovesAndWhatReadsTheGradient) {
     EXPECT_EQ(a.p != before.p, l.moves_p) << l.symbol;
     EXPECT_EQ(a.g, before.g) << l.symbol;
     EXPECT_EQ(a.xi != before.xi, l.moves_xi) << l.symbol;
+    EXPECT_EQ(a.u != before.u, l.memory > 0) << l.symbol;
+    EXPECT_EQ(a.v != before.v, l.memory > 1) << l.symbol;
     b.g.assign(3, std::numeric_limits<double>::quiet_NaN());
     l.flow(b.part(), 0.2, z);
     const bool reads_g = std::isnan(b.q[0]) || std::isnan(b.p[0]);
@@ -81,8 +84,20 @@ TEST(Letters, RowsTellWhoUsesTheConstantsOfAdaptiveLangevin) {
   }
 }
 
+TEST(Letters, RowsTellWhoAppliesWeightDecay) {
+  for (const Letter& l : letters()) {
+    State a, b;
+    b.constants.weight_decay = 0;
+    const auto z = normals_for(l, 3);
+    l.flow(a.part(), 0.2, z);
+    l.flow(b.part(), 0.2, z);
+    EXPECT_EQ(a.q != b.q || a.p != b.p, l.decays) << l.symbol;
+  }
+}
+
 TEST(Letters, AnySliceOfAPartMovesAsTheWholeDoesUnlessTheRowSaysOtherwise) {
   for (const Letter& l : letters()) {
+    if (l.whole && l.memory) continue;  // these take it block by block
     State a, b;
     const auto z = normals_for(l, 3);
     l.flow(a.part(), 0.2, z);
@@ -95,7 +110,7 @@ TEST(Letters, AnySliceOfAPartMovesAsTheWholeDoesUnlessTheRowSaysOtherwise) {
 
 TEST(Letters, TwiceHalfTheTimeIsOnceTheTimeWithoutNoise) {
   for (const Letter& l : letters()) {
-    if (l.forgets_p == Forgets::always) continue;
+    if (l.forgets_p == Forgets::always || l.memory) continue;  // optimizers solve no equation
     State a, b;
     const std::vector<double> zero(std::size_t(l.normals) * 3, 0.0);
     l.flow(a.part(), 0.4, zero);
@@ -166,7 +181,9 @@ TEST(Letters, FloatAgreesWithDouble) {
     const std::vector<float> zf(z.begin(), z.end());
     l.flow(a.part(), 0.2, z);
     double xi = 0.9;
-    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7, 1.1, 0.6, 0.7, &xi, &a.constants}, 0.2, zf);
+    State b;
+    std::vector<float> u(b.u.begin(), b.u.end()), v(b.v.begin(), b.v.end());
+    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7, 1.1, 0.6, 0.7, &xi, &a.constants, u, v, 4}, 0.2, zf);
     EXPECT_NEAR(xi, a.xi, 1e-6) << l.symbol;
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(q[i], a.q[i], 1e-6) << l.symbol;

@@ -39,6 +39,16 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   }
 }
 
+void check_rows(const Recipe& recipe, bool full_batch) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& m : part.scheme.moves)
+      if (m.letter->all_rows && !full_batch)
+        throw Error(
+            "part \"{}\": letter '{}' compares gradients of two steps, which needs every row at each; set "
+            "batch.size = \"full\" or use another optimizer",
+            part.name, m.letter->symbol);
+}
+
 }  // namespace
 
 template <class Real>
@@ -57,6 +67,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       xi_(recipe.parts.size()) {
   check_meetings(recipe_.parts);
   check_metropolis(recipe_, batches_.full());
+  check_rows(recipe_, batches_.full());
   potential_->arrange(recipe_.blocks);
   int most_normals = 1;
   for (const PartRecipe& part : recipe_.parts) {
@@ -67,7 +78,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     mover.key = stream_key(seed, "part " + part.name);
     mover.frozen.resize(part.frozen.size());
     mover.part.xi = &xi_[movers_.size()];
-    mover.constants.freedom = double(part.freedom());
+    mover.part.constants = &part.constants;
     mover.segments.push_back(0);
     const auto& moves = part.scheme.moves;
     for (std::size_t k = 0; k < moves.size(); ++k) {
@@ -80,7 +91,17 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     mover.pending.reserve(8);
     movers_.push_back(std::move(mover));
   }
-  for (Mover& mover : movers_) mover.part.constants = &mover.constants;
+  std::size_t memory = 0;
+  for (const PartRecipe& part : recipe_.parts) memory += std::size_t(part.scheme.memory) * part.size;
+  memory_.resize(memory);
+  memory = 0;
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    Part<Real>& part = movers_[k].part;
+    const int each = recipe_.parts[k].scheme.memory;
+    if (each > 0) part.u = std::span(memory_).subspan(memory, part.size());
+    if (each > 1) part.v = std::span(memory_).subspan(memory + part.size(), part.size());
+    memory += std::size_t(each) * part.size();
+  }
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
     for (std::size_t k = 0; k < movers_.size(); ++k) {
@@ -128,7 +149,8 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
-  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_), q_, p_, g_, xi_};
+  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_),
+          q_,     p_,           g_,         xi_,       memory_};
 }
 
 template <class Real>
@@ -140,6 +162,7 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
   std::copy(s.xi.begin(), s.xi.end(), xi_.begin());
+  std::copy(s.memory.begin(), s.memory.end(), memory_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
   energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   potential_->want(wanted_[fresh_at_]);
@@ -150,6 +173,7 @@ template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
   schedule();
   std::vector<Real> p(p_.size(), 0);
+  std::fill(memory_.begin(), memory_.end(), Real(0));
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const Part<Real>& s = movers_[k].part;
     xi_[k] = recipe_.parts[k].xi;
@@ -243,10 +267,11 @@ void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t las
 // A letter that needs a sum over its part ends a run of blocks.
 template <class Real>
 void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
-  const auto& [letter, share] = recipe_.parts[k].scheme.moves[at];
+  const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
   flush(k);
+  movers_[k].part.count = double(steps_) / share + double(occurrence) + 1;
   letter->flow(movers_[k].part, share * movers_[k].step, {});
-  stale_ |= letter->moves_q;
+  if (letter->moves_q) stale_ = true, restore_frozen(k);
 }
 
 template <class Real>
@@ -278,13 +303,14 @@ template <class Real>
 void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, std::size_t first, std::size_t count,
                           std::span<Real> normals) const {
   for (const Pending& pending : mover.pending) {
-    const Part<Real> block = pending.part.slice(first, count);
+    Part<Real> block = pending.part.slice(first, count);
     for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
-      const auto& [letter, share] = recipe.scheme.moves[at];
+      const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
       const std::size_t each = std::size_t(letter->normals);
       const auto z = normals.first(each * count);
       if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
       else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
+      if (letter->memory) block.count = double(pending.steps) / share + double(occurrence) + 1;
       letter->flow(block, share * pending.step, z);
     }
   }

@@ -36,11 +36,12 @@ struct ChainState {
   double energy = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;
-  std::vector<double> xi;  // of each part
+  std::vector<double> xi;    // of each part
+  std::vector<Real> memory;  // of optimizers
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g), field(xi);
+    field(q), field(p), field(g), field(xi), field(memory);
   }
 };
 
@@ -88,7 +89,6 @@ class Chain {
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
     double kinetic = 0;                 // p.p/m where the scheme reads it
-    PartConstants constants;
   };
 
   void schedule();
@@ -118,7 +118,8 @@ class Chain {
   std::uint32_t walker_;
 
   std::vector<Real> q_, p_, g_, normals_;
-  std::vector<double> xi_;  // of each part
+  std::vector<double> xi_;    // of each part
+  std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential

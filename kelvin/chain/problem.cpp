@@ -3,6 +3,7 @@
 
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mlp.h"
+#include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
 
@@ -16,6 +17,14 @@ std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Data
   auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
   network->arrange(blocks);
   return network;
+}
+
+// Whether the part's letters take care of its weight decay.
+bool decays(const Recipe& recipe, const std::string& name) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (part.name == name && move.letter->decays) return true;
+  return false;
 }
 
 }  // namespace
@@ -43,16 +52,23 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     problem.test = network_on<Real>(model, problem.data.test, blocks);
   }
 
-  std::vector<BlockPrior> priors;
+  std::vector<BlockPrior> priors, confining;
+  std::vector<BlockPenalty> penalties;
   for (const auto& [block, part] : problem.recipe.part_of) {
-    const Choice& own = settings.part.at(part).prior;
-    priors.push_back({block, own.given() ? own : model.prior});
+    const PartSettings& own = settings.part.at(part);
+    priors.push_back({block, own.prior.given() ? own.prior : model.prior});
+    const std::size_t before = penalties.size();
+    if (own.penalty.given()) penalties.push_back({block, own.penalty});
+    if (own.weight_decay > 0 && !decays(problem.recipe, part))
+      penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
+    confining.push_back(penalties.size() > before ? BlockPrior{block, Choice("gaussian")} : priors.back());
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
   if (warm && !toy)
-    if (const std::string why = why_improper(model, problem.data.train, priors); !why.empty()) remark(why);
+    if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
+  if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
   return problem;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/run_settings.h"
 
+#include "kelvin/dynamics/preset.h"
+
 namespace kelvin {
 namespace {
 
@@ -14,9 +16,17 @@ constexpr StoredWeights ways[] = {{"full", "<f4", "<f8"}, {"half", "<f2", "<f2"}
 
 std::span<const StoredWeights> stored_weights() { return ways; }
 
-RunSettings read_run_settings(const Value& file) {
+RunSettings read_run_settings(const Value& given) {
   RunSettings s;
+  Value file = given;
+  if (auto* group = std::get_if<Value::Group>(&file.is)) {
+    if (const auto model = group->find("model"); model != group->end()) read(s.model, model->second, "model");
+    apply_preset(*group, s.model.layers.empty() ? 0 : s.model.layers.size() - 1);
+  }
   read(s, file, "");
+  for (const auto& [name, part] : s.part)
+    if (!part.role.empty() && !s.preset.given())
+      throw Error("part.{}.role = \"{}\" needs a preset; see `kelvin list presets`", name, part.role);
   if (s.part.empty()) s.part["all"];
   const bool toy = s.model.toy.given();
   if (toy && !s.model.layers.empty())

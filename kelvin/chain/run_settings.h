@@ -40,6 +40,7 @@ struct RunSettings {
   DataSettings data;
   ModelSettings model;
   BatchSettings batch;
+  Choice preset;
   std::map<std::string, PartSettings> part;
   template <class Visit>
   void fields(Visit&& field) {
@@ -60,6 +61,9 @@ struct RunSettings {
     field("data", data, "");
     field("model", model, "");
     field("batch", batch, "");
+    field("preset", preset,
+          "a row of `kelvin list presets`, which fills in what the parts do not say; beside its name, settings for all "
+          "parts: { name = \"adlala\", step = 0.25 }");
     field("part", part, "");
   }
 };

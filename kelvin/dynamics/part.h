@@ -11,6 +11,9 @@ namespace kelvin {
 // What is the same at every step.
 struct PartConstants {
   double freedom = 0;  // degrees of freedom: entries that are not frozen
+  // of optimizers
+  double momentum = 0.9, dampening = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, floor = 1e-8, trust = 1;
+  std::vector<std::size_t> blocks = {};  // where each block begins within the part, and the end
 };
 
 template <class Real>
@@ -21,10 +24,14 @@ struct Part {
   double sigma = 0, eps = 0, damping = 1;  // adaptive Langevin: noise, coupling, and friction per xi
   double* xi = nullptr;                    // the friction it finds
   const PartConstants* constants = nullptr;
+  std::span<Real> u, v;  // what an optimizer remembers of past gradients; empty unless a letter needs them
+  double count = 1;      // the how-manieth time since the start this letter is applied
   std::size_t size() const { return q.size(); }
-  Part slice(std::size_t first, std::size_t count) const {
+  Part slice(std::size_t first, std::size_t length) const {
     Part s = *this;
-    s.q = q.subspan(first, count), s.p = p.subspan(first, count), s.g = g.subspan(first, count);
+    s.q = q.subspan(first, length), s.p = p.subspan(first, length), s.g = g.subspan(first, length);
+    if (!u.empty()) s.u = u.subspan(first, length);
+    if (!v.empty()) s.v = v.subspan(first, length);
     return s;
   }
 };

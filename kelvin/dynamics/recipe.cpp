@@ -184,26 +184,38 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   };
   for (const auto& [name, part] : settings) {
     const std::string key = "part." + name + ".";
-    PartRecipe made{name,
-                    parse_scheme(part.scheme),
-                    checked(part.step, run, key + "step", 0, false, false),
-                    checked(part.friction, run, key + "friction", 0, true, true),
-                    checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature",
-                            0, true, false),
-                    checked(part.mass, run, key + "mass", 0, false, false),
-                    checked(part.sigma, run, key + "sigma", 0, true, false),
-                    checked(part.eps, run, key + "eps", 0, true, false),
-                    &row_named(part.damping, dampings(), "damping"),
-                    part.xi,
-                    offset};
+    PartRecipe made{
+        name,
+        parse_scheme(part.scheme),
+        checked(part.step, run, key + "step", 0, false, false),
+        checked(part.friction, run, key + "friction", 0, true, true),
+        checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true,
+                false),
+        checked(part.mass, run, key + "mass", 0, false, false),
+        checked(part.sigma, run, key + "sigma", 0, true, false),
+        checked(part.eps, run, key + "eps", 0, true, false),
+        &row_named(part.damping, dampings(), "damping"),
+        part.xi,
+        {0, part.momentum, part.dampening, part.weight_decay, part.beta1, part.beta2, part.floor, part.trust},
+        offset};
+    const auto within = [&](std::string_view what, double x, double least, double most) {
+      if (!(x >= least && x < most))
+        throw Error("{}{} must be at least {} and below {}, not {}", key, what, least, most, x);
+    };
+    within("momentum", part.momentum, 0, 1), within("dampening", part.dampening, 0, INFINITY);
+    within("beta1", part.beta1, 0, 1), within("beta2", part.beta2, 0, 1), within("floor", part.floor, 0, INFINITY);
+    within("weight_decay", part.weight_decay, 0, INFINITY), within("trust", part.trust, 0, INFINITY);
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;
       for (const std::uint32_t i : frozen_entries[b.name])
         made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
+      made.constants.blocks.push_back(offset - made.offset);
       place(b);
     }
     made.size = offset - made.offset;
+    made.constants.blocks.push_back(made.size);
+    made.constants.freedom = double(made.freedom());
     if (made.size == 0) {
       std::string patterns;
       for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;

@@ -23,6 +23,9 @@ struct PartSettings {
   Choice eps = Choice::number_of("constant", "value", 0.1);
   double xi = 0;
   std::string damping = "xi";
+  double momentum = 0.9, dampening = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, floor = 1e-8, trust = 1;
+  std::string role;
+  Choice penalty;
   Choice prior;
   Choice start;
   template <class Visit>
@@ -39,6 +42,16 @@ struct PartSettings {
     field("eps", eps, "adaptive Langevin: how fast xi follows the kinetic temperature; a number or a schedule");
     field("xi", xi, "adaptive Langevin: the friction it starts with");
     field("damping", damping, "adaptive Langevin: the friction on p, \"xi\" or \"eps xi\"; see docs/training.md");
+    field("momentum", momentum, "optimizers h, n and l: share of the last update that is kept");
+    field("dampening", dampening, "optimizer h: share of the gradient that is left out of the momentum");
+    field("weight_decay", weight_decay,
+          "adds weight_decay q to the gradient (U gets weight_decay q^2/2); with AdamW, LARS and LAMB as those do it");
+    field("beta1", beta1, "Adam and its kin: decay of the mean gradient");
+    field("beta2", beta2, "Adam and its kin: decay of the mean squared gradient");
+    field("floor", floor, "Adam and its kin: added to the root of the mean square (PyTorch's eps)");
+    field("trust", trust, "LARS and LAMB: size of an update in units of the block's own size");
+    field("penalty", penalty, "added to U, not divided by N: a row of `kelvin list penalties`");
+    field("role", role, "what the part does in the preset; by default what its name says");
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
     field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");
@@ -59,7 +72,8 @@ struct PartRecipe {
   Scheme scheme;
   Schedule step, friction, temperature, mass, sigma, eps;
   const Damping* damping;
-  double xi;                               // at the start
+  double xi;  // at the start
+  PartConstants constants;
   std::size_t offset = 0, size = 0;        // its span of q
   std::vector<std::uint32_t> frozen = {};  // entries of the span that stay put
   std::size_t freedom() const { return size - frozen.size(); }

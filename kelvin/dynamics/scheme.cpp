@@ -26,6 +26,15 @@ constexpr NamedScheme table[] = {
     {"bafefab", "BAFEFAB",   2,      at_thermostat, "",        "Leimkuhler, Matthews and Vlaar 2019, C and D in one"},
     {"badodab", "BAEFEAB",   2,      nowhere,    "baefeab",    "Leimkuhler and Shang 2016, whose D and O are E and F here"},
     {"sgld",   "S",          1,      nowhere,    "sgd",        "Welling and Teh 2011"},
+    {"heavy_ball", "h",      no_law, nowhere,    "sgd_momentum", "Polyak 1964"},
+    {"nesterov", "n",        no_law, nowhere,    "",           "Nesterov 1983; Sutskever, Martens, Dahl and Hinton 2013"},
+    {"adam",   "m",          no_law, nowhere,    "",           "Kingma and Ba 2015"},
+    {"adamw",  "w",          no_law, nowhere,    "",           "Loshchilov and Hutter 2019"},
+    {"rmsprop", "v",         no_law, nowhere,    "",           "Tieleman and Hinton 2012"},
+    {"adagrad", "g",         no_law, nowhere,    "",           "Duchi, Hazan and Singer 2011"},
+    {"lars",   "l",          no_law, nowhere,    "",           "You, Gitman and Ginsburg 2017"},
+    {"lamb",   "k",          no_law, nowhere,    "",           "You et al. 2020"},
+    {"barzilai_borwein", "t", no_law, nowhere,   "bbgd",       "Barzilai and Borwein 1988"},
     {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
     {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
@@ -120,8 +129,8 @@ void check_braces(const Scheme& scheme) {
         if (a->letter->normals || b->letter->normals)
           throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
                       scheme.text, (a->letter->normals ? a : b)->letter->symbol);
-        if (a->letter->moves_xi)
-          throw Error("scheme \"{}\": '{}' changes xi inside {{ }}, which a return would not undo; move it outside",
+        if (a->letter->moves_xi || a->letter->memory)
+          throw Error("scheme \"{}\": '{}' remembers something inside {{ }} that a return would not undo; move it out",
                       scheme.text, a->letter->symbol);
         if (a->letter != b->letter)
           throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
@@ -143,10 +152,16 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const auto sequence = Parser{scheme.text, extra_letters}.sequence(0);
   if (sequence.empty())
     throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
-  std::map<const Letter*, int> occurrences;
+  std::map<const Letter*, std::size_t> occurrences, so_far;
   for (const Letter* l : sequence) ++occurrences[l];
+  const Letter* remembers = nullptr;
   for (const Letter* l : sequence) {
-    scheme.moves.push_back({l, 1.0 / occurrences[l]});
+    scheme.moves.push_back({l, 1.0 / double(occurrences[l]), so_far[l]++});
+    if (l->memory && remembers && remembers != l)
+      throw Error("scheme \"{}\": '{}' and '{}' both keep a memory of past gradients; use one of them in a part",
+                  scheme.text, remembers->symbol, l->symbol);
+    if (l->memory) remembers = l;
+    scheme.memory = std::max(scheme.memory, l->memory);
     scheme.has_momentum |= l->moves_p;
     scheme.adaptive |= l->adaptive;
     scheme.takes_sums |= l->whole;

@@ -30,6 +30,7 @@ std::span<const NamedScheme> schemes();
 struct Move {
   const Letter* letter;
   double share;
+  std::size_t occurrence = 0;  // of its letter in the string
 };
 
 struct Scheme {
@@ -40,6 +41,7 @@ struct Scheme {
   bool has_momentum = false;  // some letter moves p
   bool adaptive = false;      // some letter uses xi, sigma or eps
   bool takes_sums = false;    // some letter needs the whole part
+  int memory = 0;             // the most that a letter keeps per element
 };
 
 // Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the

@@ -31,6 +31,7 @@ void add_list(CLI::App&);
 void add_check(CLI::App&);
 void add_new(CLI::App&);
 void add_page(CLI::App&);
+void add_experiment(CLI::App&);
 
 // A run file with what the command line changes in it.
 struct RunFile {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
@@ -9,6 +10,7 @@
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
+#include "kelvin/experiment/measure.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
@@ -16,6 +18,7 @@
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
+#include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
 namespace {
@@ -114,6 +117,7 @@ const List lists[] = {
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
     {"analyses", "what `kelvin analyse` finds in a run", analysis_table},
+    {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
 };
 
 std::string names() {
@@ -154,11 +158,46 @@ std::string settings_page() {
   return page + as_markdown(t);
 }
 
+// From the results that `kelvin experiment --store` left beside the experiments.
+std::string experiments_page() {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> results;
+  if (fs::is_directory("experiments"))
+    for (const auto& entry : fs::directory_iterator("experiments"))
+      if (fs::exists(entry.path() / "result.json")) results.push_back(entry.path() / "result.json");
+  std::sort(results.begin(), results.end());
+  if (results.empty()) throw Error("no experiments/*/result.json here; make them with `kelvin experiment all --store`");
+  std::string page =
+      "# Experiments\n\n"
+      "Made by `kelvin page experiments` from the stored results; do not edit. `kelvin experiment NAME` repeats "
+      "one.\n\n"
+      "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
+      "sign,\n"
+      "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
+      "noise.\n\n";
+  Table overview;
+  std::string sections;
+  for (const fs::path& file : results) {
+    const auto result = nlohmann::json::parse(read_file(file));
+    const Finding finding = read_finding(result.at("finding"));
+    overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
+                  {"shows", finding.title},
+                  {"outcome", finding.words.front()}});
+    sections += fmt::format("\n## {}\n\n{}. {} runs of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            result.at("seeds").dump(), result.at("date").get<std::string>(),
+                            result.at("commit").get<std::string>());
+    for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
+    for (const NamedTable& t : finding.tables) sections += "\n" + as_markdown(t.table);
+    if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+  }
+  return page + as_markdown(overview) + sections;
+}
+
 struct Page {
   std::string_view name;
   std::string (*text)();
 };
-const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}};
+const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}, {"experiments", experiments_page}};
 
 }  // namespace
 
@@ -178,9 +217,9 @@ void add_list(CLI::App& app) {
 
 void add_page(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  auto& command =
-      *app.add_subcommand("page", "a page of the documentation made from the program's tables: letters or settings");
-  command.add_option("what", *what, "letters or settings")->required();
+  auto& command = *app.add_subcommand(
+      "page", "a page of the documentation made from the program's tables: letters, settings or experiments");
+  command.add_option("what", *what, "letters, settings or experiments")->required();
   command.footer("Example:  kelvin page settings > docs/settings.md");
   command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });
 }

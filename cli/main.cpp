@@ -43,10 +43,12 @@ int main(int count, char** words) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const auto add : {cli::add_new,     cli::add_data,      cli::add_train,    cli::add_sample,  cli::add_resume,
-                         cli::add_watch,   cli::add_summary,   cli::add_diagnose, cli::add_predict, cli::add_boundary,
-                         cli::add_certify, cli::add_landscape, cli::add_analyse,  cli::add_compare, cli::add_report,
-                         cli::add_export,  cli::add_evaluate,  cli::add_check,    cli::add_list,    cli::add_page})
+  for (const auto add :
+       {cli::add_new,     cli::add_data,      cli::add_train,    cli::add_sample,     cli::add_resume,
+        cli::add_watch,   cli::add_summary,   cli::add_diagnose, cli::add_predict,    cli::add_boundary,
+        cli::add_certify, cli::add_landscape, cli::add_analyse,  cli::add_compare,    cli::add_report,
+        cli::add_export,  cli::add_evaluate,  cli::add_check,    cli::add_experiment, cli::add_list,
+        cli::add_page})
     add(app);
   for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);
   try {

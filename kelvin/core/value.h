@@ -27,6 +27,7 @@ Value read_toml(const std::string& path);
 void override_with(Value& root, const std::string& assignment);
 
 // Readers: each throws an Error naming `key` and the place when the value has another type.
+inline void assign(Value& to, const Value& from, const std::string&) { to = from; }
 void assign(bool&, const Value&, const std::string& key);
 void assign(long&, const Value&, const std::string& key);
 void assign(double&, const Value&, const std::string& key);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/experiment/experiment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kelvin/core/record.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/model/mlp.h"
+#include "kelvin/trajectory/files.h"
+#include "kelvin/trajectory/samples.h"
+
+namespace kelvin {
+namespace {
+
+// What `more` gives is put over what `value` has.
+void merge(Value& value, const Value& more) {
+  if (!value.group() || !more.group()) {
+    value = more;
+    return;
+  }
+  for (const auto& [key, child] : std::get<Value::Group>(more.is)) {
+    auto& mine = std::get<Value::Group>(value.is);
+    if (const auto at = mine.find(key); at != mine.end()) merge(at->second, child);
+    else mine.emplace(key, child);
+  }
+}
+
+std::vector<Axis> axes_of(const Value& grid) {
+  std::vector<Axis> axes;
+  for (const auto& [setting, values] : std::get<Value::Group>(grid.is))
+    assign(axes.emplace_back(Axis{setting, {}}).values, values, "grid." + setting);
+  return axes;
+}
+
+// Every combination of the axes' values.
+std::vector<std::vector<double>> places_of(const std::vector<Axis>& axes) {
+  std::vector<std::vector<double>> places(1);
+  for (const Axis& axis : axes) {
+    std::vector<std::vector<double>> longer;
+    for (const auto& place : places)
+      for (const double x : axis.values) longer.push_back(place), longer.back().push_back(x);
+    places = std::move(longer);
+  }
+  return places;
+}
+
+RunSettings settings_of_cell(const Value& run) {
+  RunSettings settings = read_run_settings(run);
+  for (auto& [name, part] : settings.part)
+    if (!part.temperature.given()) part.temperature = Choice::number_of("constant", "value", 0);
+  return settings;
+}
+
+template <class Real>
+std::function<double(std::span<const double>)> loss_on(Network<Real>* network) {
+  return [network](std::span<const double> q) {
+    return network ? network->score(std::vector<Real>(q.begin(), q.end()), {}).loss : NAN;
+  };
+}
+
+// The network's outputs on a square that holds the training rows.
+template <class Real>
+void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::size_t side, Outcome& outcome) {
+  const Dataset& train = problem.data.train;
+  if (train.input_count() != 2)
+    throw Error("`classifier` maps networks of 2 inputs, and this one has {}; set it to 0", train.input_count());
+  Dataset grid = train;
+  grid.rows = side * side;
+  grid.inputs.clear();
+  double reach = 0;
+  for (const double x : train.inputs) reach = std::max(reach, 1.1 * std::abs(x));
+  std::vector<double> line(side);
+  for (std::size_t k = 0; k < side; ++k) line[k] = reach * (2 * double(k) / double(side - 1) - 1);
+  for (const double y : line)
+    for (const double x : line) grid.inputs.insert(grid.inputs.end(), {x, y});
+  grid.targets.assign(grid.rows, 0);
+  const auto network = make_mlp<Real>(problem.settings.model, grid, [](std::string_view) {});
+  network->arrange(problem.recipe.blocks);
+  std::vector<Real> out(grid.rows * network->outputs());
+  network->predict(q, {}, out);
+  outcome.map_x = outcome.map_y = line;
+  for (std::size_t i = 0; i < grid.rows; ++i) outcome.map.push_back(std::round(1e3 * double(out[i])) / 1e3);
+}
+
+template <class Real>
+Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
+  const ExperimentSettings& about = experiment.settings;
+  Outcome outcome{cell, seed, {}, {}, {}, {}, {}, {}};
+  RunSettings settings = experiment.cells[cell].settings;
+  settings.seed = seed;
+  const Problem<Real> problem = make_problem<Real>(settings, [](std::string_view) {});
+  const Noise<Real> noise;
+  Chain<Real> chain = problem.chain(0, noise);
+  const std::vector<Real> start = problem.starting_point(
+      0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
+  chain.start(start);
+
+  outcome.values.assign(about.measures.size(), std::vector<double>(experiment.steps.size(), NAN));
+  outcome.counts.assign(about.histograms.size() * about.at.size(), {});
+  const std::vector<double> first(start.begin(), start.end());
+  std::vector<double> now(first.size());
+  try {
+    for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
+      const auto step = std::uint64_t(experiment.steps[k]);
+      while (chain.steps() + 1 < step) chain.step();
+      if (chain.steps() < step) chain.step_and_read();
+      const auto q = chain.q();
+      std::copy(q.begin(), q.end(), now.begin());
+      Snapshot snapshot{{}, now, first, problem.recipe.blocks, &chain.reading(), loss_on(problem.test.get())};
+      for (const auto& [split, network] : {std::pair{"train", problem.train.get()},
+                                           {"validation", problem.validation.get()},
+                                           {"test", problem.test.get()}})
+        if (network) snapshot.scores[split] = network->score(q, {});
+      const bool tabled = std::find(about.at.begin(), about.at.end(), experiment.steps[k]) != about.at.end();
+      for (std::size_t m = 0; m < about.measures.size(); ++m) {
+        const Measure& measure = row_named(about.measures[m], measures(), "measure");
+        if (tabled || !measure.costly) outcome.values[m][k] = measure.of(snapshot);
+      }
+      if (!tabled) continue;
+      const auto when =
+          std::size_t(std::find(about.at.begin(), about.at.end(), experiment.steps[k]) - about.at.begin());
+      for (std::size_t h = 0; h < about.histograms.size(); ++h) {
+        auto& counts = outcome.counts[h * about.at.size() + when];
+        counts.assign(histogram_bins, 0);
+        for (const Block& b : problem.recipe.blocks)
+          if (matches(about.histograms[h], b.name))
+            for (std::size_t i = b.offset; i < b.offset + b.size(); ++i) {
+              const double at = (now[i] / about.histogram_range + 1) / 2 * double(histogram_bins);
+              ++counts[std::size_t(std::clamp(at, 0.0, double(histogram_bins - 1)))];
+            }
+      }
+    }
+    if (about.classifier > 1 && seed == 1)
+      map_classifier<Real>(problem, chain.q(), std::size_t(about.classifier), outcome);
+  } catch (const Error& e) {
+    outcome.stopped = e.what();
+  }
+  return outcome;
+}
+
+std::string fingerprint(const Experiment& experiment, const Outcome& outcome) {
+  const ExperimentSettings& about = experiment.settings;
+  nlohmann::json all = as_json(experiment.cells[outcome.cell].settings);
+  all["experiment"] = {about.measures,   about.histograms, about.histogram_range,
+                       about.classifier, experiment.steps, about.at};
+  return fmt::format("{:08x}", checksum(all.dump()));
+}
+
+nlohmann::json rounded(const std::vector<double>& values) {
+  auto out = nlohmann::json::array();
+  for (const double x : values)
+    out.push_back(std::isfinite(x) ? nlohmann::json(std::stod(fmt::format("{:.9g}", x))) : nlohmann::json());
+  return out;
+}
+
+std::vector<double> numbers(const nlohmann::json& from) {
+  std::vector<double> out;
+  for (const auto& x : from) out.push_back(x.is_null() ? NAN : x.get<double>());
+  return out;
+}
+
+}  // namespace
+
+std::string Experiment::label(const Cell& cell) const {
+  const ArmSettings& arm = settings.arm.at(cell.arm);
+  std::string text = arm.label.empty() ? cell.arm : arm.label;
+  const auto& grid = axes.at(cell.arm);
+  for (std::size_t a = 0; a < grid.size(); ++a)
+    text += fmt::format(", {} {:g}", grid[a].setting.substr(grid[a].setting.rfind('.') + 1), cell.place[a]);
+  return text;
+}
+
+Experiment read_experiment(const Value& from, const std::string& name) {
+  Experiment experiment;
+  experiment.name = name;
+  ExperimentSettings& about = experiment.settings;
+  read(about, from, "");
+  if (about.arm.empty()) throw Error("{}: an experiment needs at least one [arm.NAME]", from.where);
+  for (const auto& [arm, settings] : about.arm) {
+    const auto& axes = experiment.axes[arm] = axes_of(settings.grid);
+    for (const auto& place : places_of(axes)) {
+      Value run = about.run;
+      merge(run, settings.run);
+      std::string cell = arm;
+      for (std::size_t a = 0; a < place.size(); ++a) {
+        const std::string assignment = fmt::format("{}={}", axes[a].setting, place[a]);
+        override_with(run, assignment);
+        cell += " " + assignment;
+      }
+      experiment.cells.push_back({cell, arm, place, settings_of_cell(run)});
+    }
+  }
+  for (const std::string& m : about.measures) row_named(m, measures(), "measure", from.where);
+  std::set<long> steps(about.at.begin(), about.at.end());
+  long last = 0;
+  for (const Cell& cell : experiment.cells) last = std::max(last, cell.settings.steps);
+  for (const Cell& cell : experiment.cells)
+    if (cell.settings.steps != last)
+      throw Error("{}: all arms must take the same number of steps, and \"{}\" takes {}, not {}", from.where, cell.name,
+                  cell.settings.steps, last);
+  if (about.at.empty()) about.at = {last};
+  steps.insert(about.at.begin(), about.at.end());
+  for (long k = 1; k <= about.curve; ++k) steps.insert(std::max(1L, last * k / about.curve));
+  if (*steps.begin() < 1 || *steps.rbegin() > last)
+    throw Error("{}: the steps of `at` must lie between 1 and {}", from.where, last);
+  experiment.steps.assign(steps.begin(), steps.end());
+  for (const auto& [claim, says] : about.claim)
+    if (std::find(about.measures.begin(), about.measures.end(), says.measure) == about.measures.end())
+      throw Error("{}: claim \"{}\" is about \"{}\", which `measures` does not list", from.where, claim, says.measure);
+  return experiment;
+}
+
+Outcome perform(const Experiment& experiment, std::size_t cell, long seed) {
+  return experiment.cells[cell].settings.precision == "double" ? perform_in<double>(experiment, cell, seed)
+                                                               : perform_in<float>(experiment, cell, seed);
+}
+
+nlohmann::json as_json(const Experiment& experiment, const Outcome& outcome) {
+  nlohmann::json out = {{"cell", experiment.cells[outcome.cell].name},
+                        {"seed", outcome.seed},
+                        {"made_with", fingerprint(experiment, outcome)},
+                        {"values", nlohmann::json::array()},
+                        {"counts", outcome.counts}};
+  if (!outcome.stopped.empty()) out["stopped"] = outcome.stopped;
+  for (const auto& values : outcome.values) out["values"].push_back(rounded(values));
+  if (!outcome.map.empty()) out["map"] = outcome.map, out["map_x"] = outcome.map_x, out["map_y"] = outcome.map_y;
+  return out;
+}
+
+std::optional<Outcome> read_outcome(const Experiment& experiment, const nlohmann::json& from) {
+  Outcome outcome;
+  const std::string name = from.at("cell");
+  const auto cell =
+      std::find_if(experiment.cells.begin(), experiment.cells.end(), [&](const Cell& c) { return c.name == name; });
+  if (cell == experiment.cells.end()) return {};
+  outcome.cell = std::size_t(cell - experiment.cells.begin());
+  if (from.at("made_with") != fingerprint(experiment, outcome)) return {};
+  outcome.seed = from.at("seed");
+  outcome.stopped = from.value("stopped", "");
+  for (const auto& values : from.at("values")) outcome.values.push_back(numbers(values));
+  outcome.counts = from.at("counts").get<std::vector<std::vector<long>>>();
+  if (from.contains("map")) {
+    outcome.map = numbers(from["map"]), outcome.map_x = numbers(from["map_x"]), outcome.map_y = numbers(from["map_y"]);
+  }
+  return outcome;
+}
+
+}  // namespace kelvin

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// An experiment: the same runs by several methods (arms), some over a grid of settings, each with many seeds; what
+// is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "kelvin/chain/run_settings.h"
+#include "kelvin/core/error.h"
+
+namespace kelvin {
+
+struct ArmSettings {
+  std::string label;
+  Value run, published, grid;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("label", label, "its name in tables and figures");
+    field("run", run, "settings of a run file that this arm adds to the common ones");
+    field("published", published, "measure -> the source's number, or one for each step of `at`");
+    field("grid", grid, "setting -> its values; the arm is run at every combination");
+  }
+};
+
+// "the mean of `measure` of the arm `more` exceeds that of `than`".
+struct ClaimSettings {
+  std::string says, measure = "test.accuracy", statistic = "mean", more, than;
+  double by = 0;
+  long at = 0;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("says", says, "the source's statement in our words");
+    field("measure", measure, "a row of `kelvin list measures`");
+    field("statistic", statistic, "over the seeds: mean, sd, least or most");
+    field("more", more, "the arm, or the number, said to have more of it");
+    field("than", than, "the arm, or the number, said to have less");
+    field("by", by, "by how much at least");
+    field("at", at, "the step at which; 0 is the last");
+  }
+};
+
+struct ExperimentSettings {
+  std::string title, source, reading, group;
+  long seeds = 10, quick = 2, curve = 50, classifier = 0;
+  std::vector<long> at;
+  std::vector<std::string> measures = {"train.loss", "test.loss", "test.accuracy"};
+  std::vector<std::string> histograms;
+  double histogram_range = 4;
+  Value run;
+  std::map<std::string, ArmSettings> arm;
+  std::map<std::string, ClaimSettings> claim;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("title", title, "what it shows");
+    field("source", source, "whose figure or table it repeats");
+    field("reading", reading, "how what the source leaves open was read, and what differs on purpose");
+    field("group", group, "experiments that are run together");
+    field("seeds", seeds, "runs of each arm; each has its own data, start and noise");
+    field("quick", quick, "with --quick");
+    field("curve", curve, "points of the learning curves");
+    field("classifier", classifier, "points along each side of a map of the first seed's classifier; 0 makes none");
+    field("at", at, "steps whose numbers are tabled; empty: the last");
+    field("measures", measures, "rows of `kelvin list measures`");
+    field("histograms", histograms, "blocks whose entries are counted at those steps, over all seeds");
+    field("histogram_range", histogram_range, "their counts run from minus to plus this");
+    field("run", run, "settings of a run file, common to all arms");
+    field("arm", arm, "");
+    field("claim", claim, "");
+  }
+};
+
+// One arm at one place of its grid.
+struct Cell {
+  std::string name, arm;
+  std::vector<double> place;  // values of the grid's settings
+  RunSettings settings;
+};
+
+struct Axis {
+  std::string setting;
+  std::vector<double> values;
+};
+
+struct Experiment {
+  std::string name;
+  ExperimentSettings settings;
+  std::map<std::string, std::vector<Axis>> axes;  // of each arm's grid
+  std::vector<Cell> cells;
+  std::vector<long> steps;  // at which everything is measured, ascending; those of `at` among them
+  std::string label(const Cell&) const;
+};
+
+Experiment read_experiment(const Value&, const std::string& name);
+
+// What one seed of one cell came to.
+struct Outcome {
+  std::size_t cell = 0;
+  long seed = 0;
+  std::string stopped;                      // why, if the run did not reach its end
+  std::vector<std::vector<double>> values;  // measures x steps; nan where it did not get to
+  std::vector<std::vector<long>> counts;    // (histograms x at) of 80 bins, the ends holding what lies beyond
+  std::vector<double> map;                  // probabilities of the second class, row by row; only of the first seed
+  std::vector<double> map_x, map_y;
+};
+constexpr std::size_t histogram_bins = 80;
+
+Outcome perform(const Experiment&, std::size_t cell, long seed);
+
+nlohmann::json as_json(const Experiment&, const Outcome&);  // with a fingerprint of all that it depends on
+// Nothing if it was made with other settings.
+std::optional<Outcome> read_outcome(const Experiment&, const nlohmann::json&);
+
+}  // namespace kelvin

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured of a run at some step. To add a measure, add a row in measure.cpp.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "kelvin/chain/problem.h"
+
+namespace kelvin {
+
+// A run at some step, in double whatever its precision.
+struct Snapshot {
+  std::map<std::string, Score> scores;  // by split: train, validation, test
+  std::span<const double> q, start;
+  std::span<const Block> blocks;
+  const Reading* reading = nullptr;
+  std::function<double(std::span<const double>)> test_loss;  // of any parameters
+};
+
+struct Measure {
+  std::string_view name;
+  double (*of)(const Snapshot&);
+  bool costly;  // taken at the tabled steps only
+  std::string_view meaning;
+};
+std::span<const Measure> measures();
+
+}  // namespace kelvin

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/experiment/experiment.h"
+
+#include <cmath>
+
+#include "kelvin/experiment/measure.h"
+#include "kelvin/experiment/outcome.h"
+#include "tests/files.h"
+
+namespace kelvin {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string text = R"(
+title = "test"
+seeds = 3
+curve = 4
+at = [10, 40]
+measures = ["train.loss", "test.accuracy", "near_zero", "largest_weight", "distance", "barrier"]
+histograms = ["layer1.weight"]
+[run]
+steps = 40
+[run.data]
+generator = { name = "spiral", rows = 40, test = 20 }
+[run.model]
+layers = [2, 6, 1]
+loss = "binary_cross_entropy"
+[arm.descent]
+run = { part.all = { scheme = "S", step = 0.1 } }
+published = { "train.loss" = [0.7, 0.5] }
+[arm.warm]
+run = { part.all = { scheme = "BAOAB", step = 0.1 } }
+grid = { "part.all.temperature" = [0.0, 0.1], "part.all.friction" = [1, 10] }
+[claim.number]
+says = "the loss is positive"
+measure = "train.loss"
+more = "descent"
+than = "0"
+)";
+
+Experiment experiment(const std::string& more = "") { return read_experiment(parse_toml(text + more, "test"), "test"); }
+
+TEST(Experiment, ArmsAreRunAtEveryPlaceOfTheirGrid) {
+  const Experiment e = experiment();
+  ASSERT_EQ(e.cells.size(), 5u);
+  EXPECT_EQ(e.cells[0].name, "descent");
+  EXPECT_EQ(e.cells[4].name, "warm part.all.friction=10 part.all.temperature=0.1");
+  EXPECT_EQ(e.cells[4].settings.part.at("all").temperature.number("value"), 0.1);
+  EXPECT_EQ(e.cells[4].settings.part.at("all").friction.number("value"), 10);
+  EXPECT_EQ(e.cells[4].settings.model.layers, (std::vector<long>{2, 6, 1})) << "what is common stays";
+  EXPECT_EQ(e.steps, (std::vector<long>{10, 20, 30, 40}));
+  EXPECT_EQ(e.label(e.cells[4]), "warm, friction 10, temperature 0.1");
+}
+
+// The same network, data, start and steps, taken by hand.
+TEST(Experiment, AnOutcomeIsWhatTheRunItselfGives) {
+  const Experiment e = experiment();
+  const Outcome outcome = perform(e, 0, 2);
+  ASSERT_EQ(outcome.stopped, "");
+  RunSettings settings = e.cells[0].settings;
+  settings.seed = 2;
+  const auto problem = make_problem<float>(settings, [](std::string_view) {});
+  const Noise<float> noise;
+  auto chain = problem.chain(0, noise);
+  const auto start = problem.starting_point(0, {});
+  chain.start(start);
+  for (int k = 0; k < 40; ++k) chain.step();
+  const auto q = chain.q();
+  EXPECT_EQ(outcome.values[0][3], problem.train->score(q, {}).loss);
+  EXPECT_EQ(outcome.values[1][3], problem.test->score(q, {}).accuracy);
+  double largest = 0, moved = 0, from = 0;
+  for (const Block& b : problem.recipe.blocks)
+    if (b.name.ends_with("weight"))
+      for (std::size_t i = b.offset; i < b.offset + b.size(); ++i) largest = std::max(largest, double(std::abs(q[i])));
+  for (std::size_t i = 0; i < q.size(); ++i)
+    moved += std::pow(double(q[i]) - double(start[i]), 2), from += std::pow(double(start[i]), 2);
+  EXPECT_EQ(outcome.values[3][3], largest);
+  EXPECT_EQ(outcome.values[4][3], std::sqrt(moved / from));
+  EXPECT_TRUE(std::isnan(outcome.values[5][1])) << "a costly measure is taken at the tabled steps only";
+  EXPECT_TRUE(std::isfinite(outcome.values[5][3]));
+  long counted = 0;
+  for (const long c : outcome.counts[1]) counted += c;
+  EXPECT_EQ(counted, 12) << "each entry of a 6 x 2 block is counted once";
+}
+
+TEST(Experiment, AnOutcomeComesBackUnlessSettingsChanged) {
+  const Experiment e = experiment();
+  const Outcome outcome = perform(e, 4, 1);
+  const auto line = as_json(e, outcome);
+  const auto back = read_outcome(e, line);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(as_json(e, *back), line);
+  EXPECT_EQ(back->cell, 4u);
+  Experiment changed = e;
+  changed.cells[4].settings.steps = 39;
+  EXPECT_FALSE(read_outcome(changed, line));
+  EXPECT_TRUE(read_outcome(changed, as_json(e, perform(e, 0, 1)))) << "other cells are not touched";
+}
+
+TEST(Experiment, ARunThatDivergesIsCountedNotAveraged) {
+  Experiment e = read_experiment(
+      parse_toml(text + "[arm.wild]\nrun = { part.all = { scheme = \"S\", step = 1e30 } }\n", "test"), "test");
+  std::vector<Outcome> outcomes;
+  for (std::size_t c = 0; c < e.cells.size(); ++c) outcomes.push_back(perform(e, c, 1));
+  EXPECT_NE(outcomes.back().stopped, "");
+  const Finding finding = conclude(e, outcomes);
+  const auto& row = finding.tables.back().table.rows.back();
+  EXPECT_EQ(row[0].second, "wild");
+  EXPECT_EQ(row.back().first, "diverged");
+  EXPECT_EQ(row.back().second, 1);
+}
+
+TEST(Experiment, EstimatesCarryTheirStandardErrors) {
+  const std::vector<double> x = {1, 2, 3, 6};
+  const auto of = [&](std::string_view name) { return row_named(name, statistics(), "statistic").of(x); };
+  EXPECT_DOUBLE_EQ(of("mean").value, 3);
+  EXPECT_DOUBLE_EQ(of("mean").error, std::sqrt(14.0 / 3 / 4));
+  EXPECT_DOUBLE_EQ(of("sd").value, std::sqrt(14.0 / 3));
+  EXPECT_DOUBLE_EQ(of("sd").error, std::sqrt(14.0 / 3 / 6));
+  EXPECT_EQ(of("least").value, 1);
+  EXPECT_EQ(of("most").value, 6);
+  EXPECT_EQ(verdict(2.1, 1), "reproduced");
+  EXPECT_EQ(verdict(1.9, 1), "weaker");
+  EXPECT_EQ(verdict(-0.1, 1), "not reproduced");
+  EXPECT_EQ(verdict(NAN, 1), "not measured");
+}
+
+// Along the line from 0 to 1 this loss rises by exactly 1 from its least value.
+TEST(Experiment, TheBarrierIsTheLargestRiseAlongTheLine) {
+  const std::vector<double> start = {0}, end = {1};
+  Snapshot s{{}, end, start, {}, nullptr, [](std::span<const double> q) {
+               return q[0] < 0.5 ? -2 * q[0] : q[0] < 0.8 ? -1 + (q[0] - 0.5) / 0.3 : -1.5;
+             }};
+  EXPECT_NEAR(row_named("barrier", measures(), "measure").of(s), 1 - 0.02 / 0.3, 1e-9) << "up to the grid of 1/50";
+}
+
+TEST(Experiment, MistakesAreNamed) {
+  const auto refusal = [](const std::string& more) { return error_of([&] { experiment(more); }); };
+  EXPECT_THAT(refusal("[arm.x]\nrun = { part.all = { stp = 1 } }\n"), HasSubstr("did you mean \"step\"?"));
+  EXPECT_THAT(refusal("[claim.x]\nmeasure = \"test.loss\"\n"), HasSubstr("which `measures` does not list"));
+  EXPECT_THAT(refusal("[arm.x]\nrun = { steps = 41 }\n"), HasSubstr("same number of steps"));
+  EXPECT_THAT(error_of([] { read_experiment(parse_toml("title = \"x\"", "test"), "x"); }), HasSubstr("[arm.NAME]"));
+}
+
+}  // namespace
+}  // namespace kelvin

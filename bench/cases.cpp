@@ -204,7 +204,7 @@ std::function<void()> read_once() {
   };
 }
 
-// A stored run of 784-100-10 with 40 draws; a thousand take 25 times as long.
+// A stored run of 784-100-10 with 100 draws; a thousand take ten times as long.
 struct StoredRun {
   std::filesystem::path directory = new_directory();
   Replay<float> replay;
@@ -220,7 +220,7 @@ struct StoredRun {
     part.temperature = Choice::number_of("constant", "value", 1);
     problem.recipe = make_recipe({{"all", part}}, {}, problem.train->blocks(), {});
     problem.potential = problem.train->clone();
-    constexpr std::uint64_t draws = 40;
+    constexpr std::uint64_t draws = 100;
     Store<float> store(directory, problem, draws, {}, [] { return 0.0; });
     Reading reading;
     reading.parts.resize(1);

@@ -7,11 +7,13 @@
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
-#include "kelvin/dynamics/schedule.h"
-#include "kelvin/dynamics/scheme.h"
+#include "kelvin/dynamics/preset.h"
+#include "kelvin/dynamics/recipe.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/initialiser.h"
 #include "kelvin/model/loss.h"
+#include "kelvin/model/mask.h"
+#include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
 
@@ -23,7 +25,7 @@ Table letter_table() {
   for (const Letter& l : letters())
     t.row({{"letter", std::string(1, l.symbol)},
            {"meaning", l.meaning},
-           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "")},
+           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "") + (l.moves_xi ? "xi" : "")},
            {"parts meet", l.local() ? "no" : "yes"},
            {"normals per entry", l.normals}});
   return t;
@@ -34,7 +36,10 @@ Table scheme_table() {
     return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x);
   };
   const auto kinetic = [](Kinetic k) {
-    return k == Kinetic::nowhere ? "-" : k == Kinetic::on_step ? "on step" : "after the bath";
+    return k == Kinetic::nowhere      ? "-"
+           : k == Kinetic::on_step    ? "on step"
+           : k == Kinetic::after_bath ? "after the bath"
+                                      : "at the thermostat";
   };
   Table t;
   for (const NamedScheme& s : schemes())
@@ -44,6 +49,16 @@ Table scheme_table() {
            {"<p^2> exact", kinetic(s.kinetic)},
            {"also called", s.aliases},
            {"source", s.source}});
+  return t;
+}
+
+Table preset_table() {
+  Table t;
+  for (const Preset& p : presets()) {
+    std::string roles;
+    for (const PresetRole& r : p.roles) roles += fmt::format("{}{}: {}", roles.empty() ? "" : "; ", r.name, r.settings);
+    t.row({{"name", p.name}, {"meaning", p.meaning}, {"roles", roles}, {"usual", p.usual}});
+  }
   return t;
 }
 
@@ -86,9 +101,14 @@ const List lists[] = {
     {"letters", "elementary flows that schemes are spelled with", letter_table},
     {"schemes", "named strings of letters", scheme_table},
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"presets", "partitioned schemes by name", preset_table},
+    {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
+    {"penalties", "energies added to U as they are, not divided by N",
+     [] { return rows_with_parameters(penalties()); }},
+    {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
@@ -110,7 +130,9 @@ std::string letters_page() {
       "occurrences), so\n"
       "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` "
       "lets a part\n"
-      "wait at a meeting. The step is always the time of the whole string.\n";
+      "wait at a meeting; `B1` and `B2` kick by pieces of U. The step is always the time of the whole string. "
+      "[Training](training.md) shows\n"
+      "what the strings are for.\n";
   for (const List& l : lists)
     page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
   return page;

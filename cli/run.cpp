@@ -13,6 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
@@ -84,17 +85,27 @@ nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> wal
                                        {"test", problem.test.get()}})
     if (network) line[split] = as_json(mean_score(*network, walkers));
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
-    double kinetic = 0, configurational = 0;
+    double kinetic = 0, configurational = 0, xi = 0;
     for (const auto& chain : walkers) {
       kinetic += chain.reading().parts[k].kinetic_temperature / double(walkers.size());
       configurational += chain.reading().parts[k].configurational_temperature / double(walkers.size());
+      xi += chain.reading().parts[k].xi / double(walkers.size());
     }
     auto& part = line["part"][problem.recipe.parts[k].name];
     if (!std::isnan(kinetic)) part["kinetic_temperature"] = kinetic;
     part["configurational_temperature"] = configurational;
+    if (!std::isnan(xi)) part["xi"] = xi;
   }
   if (walkers.front().reading().acceptance < 1) line["acceptance"] = walkers.front().reading().acceptance;
   return line;
+}
+
+// What stands beside the bar.
+std::string note_of(const nlohmann::json& line, const Reading& reading) {
+  std::string note = line.contains("train") ? shown("train", line["train"]) : fmt::format("U {:.4g}", reading.energy);
+  for (const PartReading& part : reading.parts)
+    if (!std::isnan(part.xi)) note += fmt::format(" xi {:.3g}", part.xi);
+  return note;
 }
 
 // run.json: everything needed to know what was run.
@@ -113,7 +124,11 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
                                  {"temperature", T},
                                  {"posterior_temperature", problem.rows() * T},
                                  {"kinetic_temperature_is_exact", part.scheme.kinetic_exact}};
+    if (part.scheme.adaptive) record["part"][part.name]["damping"] = part.damping->name;
   }
+  for (const Recipe& phase : problem.recipe.later)
+    for (const PartRecipe& part : phase.parts)
+      record["part"][part.name]["later"].push_back({{"from_step", phase.begins}, {"scheme", part.scheme.text}});
   const auto units = [](const Units& u) { return nlohmann::json{{"mean", u.mean}, {"scale", u.scale}}; };
   record["inputs"] = {{"names", problem.data.train.input_names}, {"units", units(problem.data.train.input_units)}};
   record["targets"] = {{"names", problem.data.train.target_names},
@@ -171,9 +186,9 @@ void write_record(const std::filesystem::path& run, const nlohmann::json& record
   write_file(run / "run.json", record.dump(2) + "\n");
 }
 
-// Leaves the lines up to `step`, which a resumed run will not write again; returns the last of them.
-nlohmann::json trim_log(const std::filesystem::path& file, std::uint64_t step) {
-  nlohmann::json last;
+// Leaves the lines up to `step`, which a resumed run will not write again; returns them.
+std::vector<nlohmann::json> trim_log(const std::filesystem::path& file, std::uint64_t step) {
+  std::vector<nlohmann::json> lines_kept;
   std::string kept;
   if (std::filesystem::exists(file)) {
     std::stringstream lines(read_file(file));
@@ -181,11 +196,11 @@ nlohmann::json trim_log(const std::filesystem::path& file, std::uint64_t step) {
       auto line = nlohmann::json::parse(text, nullptr, false);
       if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
       kept += text + "\n";
-      last = std::move(line);
+      lines_kept.push_back(std::move(line));
     }
   }
   write_file(file, kept);
-  return last;
+  return lines_kept;
 }
 
 // ---- the run
@@ -240,6 +255,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
   plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
 
+  Patience(settings.patience).look(state_of<Real>(problem, walkers));  // refuses a measure that the log will not have
+
   std::optional<RunLock> lock;
   if (resumed) lock.emplace(std::move(resumed->lock));
   else lock.emplace(make_run_directory(out, options.force));
@@ -252,7 +269,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   }
   write_record(out, record);
   if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
-  nlohmann::json line = trim_log(out / "log.jsonl", before);
+  nlohmann::json line;
+  Patience judge(settings.patience);
+  const auto look = [&](const nlohmann::json& at) {  // not at a last line that a longer run would not have
+    if (at.at("step").get<std::uint64_t>() % log_every == 0) judge.look(at);
+  };
+  for (auto& earlier : trim_log(out / "log.jsonl", before)) look(earlier), line = std::move(earlier);
+  for (auto& chain : walkers) chain.pace(judge.pace());
   std::ofstream log(out / "log.jsonl", std::ios::app);
   const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;
   Progress progress(double(total), "steps", options.quiet, double(before));
@@ -274,9 +297,12 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (!resumed)
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format(
-          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}",
+          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
           part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-          problem.rows() * part.temperature.at(0)));
+          problem.rows() * part.temperature.at(0),
+          part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
+                                             part.sigma.at(0), part.eps.at(0))
+                               : ""));
 
   catch_signals();
   constexpr std::chrono::seconds patience(
@@ -303,14 +329,20 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
             logged = done, logged_at = progress.seconds();
             if (!(log << line.dump() << std::endl))
               throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
+            look(line);
+            for (auto& chain : walkers) chain.pace(judge.pace());
+            if (!judge.stop().empty()) requests.stop = true;
           }
           if (plan.checkpoint ? done % plan.checkpoint == 0 : progress.seconds() - saved_at > patience.count() - 1) {
             save(false);
             saved_at = progress.seconds();
           }
-          progress.show(double(done), line.contains("train") ? shown("train", line["train"])
-                                                             : fmt::format("U {:.4g}", walkers[0].reading().energy));
+          progress.show(double(done), note_of(line, walkers[0].reading()));
         });
+    if (!judge.stop().empty())  // where it stopped is worth keeping, whenever the next draw was due
+      for (std::uint32_t w = 0; w < count; ++w)
+        if (const auto n = walkers[w].steps(); n > plan.warmup && (n - plan.warmup) % plan.every != 0)
+          store.keep({w, (n - plan.warmup) / plan.every, walkers[w].reading(), walkers[w].q()});
     save(true);
   } catch (const WriteError& e) {
     progress.finish();
@@ -324,12 +356,17 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   progress.finish();
   std::uint64_t done = total;
   for (const auto& chain : walkers) done = std::min(done, chain.steps());
-  if (done < total) {
+  if (done < total && !caught) {
+    tell(fmt::format("stopped at step {} of {}: {}", done, total, judge.stop()));
+    record["stopped"] = judge.stop();
+    record["until"] = done;
+    plan.steps = done > plan.warmup ? done - plan.warmup : 0;
+  } else if (done < total) {
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
   }
   record["seconds"] = seconds();
-  record["draws"] = plan.draws();
+  record["draws"] = store.kept().front().draws;
   record["finished"] = true;
   record["final"] = line;
   write_record(out, record);
@@ -338,8 +375,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (options.quiet) return;
   for (const char* split : {"train", "validation", "test"})
     if (line.contains(split)) print(shown(fmt::format("{:<10}", split), line[split]) + "\n");
-  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", plan.draws(), walkers.size(),
-                    out.string(), out.string()));
+  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", store.kept().front().draws,
+                    walkers.size(), out.string(), out.string()));
 }
 
 Remark teller(bool quiet) {
@@ -370,8 +407,12 @@ void add(CLI::App& app, const Mode& mode) {
     if (options->out.empty())
       options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
     RunSettings settings = read_run_settings(options->file.value());
-    for (auto& [name, part] : settings.part)
-      if (!part.temperature.given()) part.temperature = mode.temperature;
+    const auto with_temperature = [&](std::map<std::string, PartSettings>& parts) {
+      for (auto& [name, part] : parts)
+        if (!part.temperature.given()) part.temperature = mode.temperature;
+    };
+    with_temperature(settings.part);
+    for (PhaseSettings& phase : settings.phase) with_temperature(phase.part);
     if (!options->from.empty()) settings.from = options->from;
     const long total = settings.warmup + settings.steps;
     if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);

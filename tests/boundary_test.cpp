@@ -61,11 +61,11 @@ TEST(Boundary, OfANetworkThatIsACircleHasTheCurvatureOfTheCircle) {
   EXPECT_NEAR(row.at("mean_curvature"), 1, 0.01);
   EXPECT_NEAR(row.at("by_level_set"), 1, 0.01);
   EXPECT_EQ(curves(figure(found, "regions"), "boundary").size(), 1u);
-  // Half the circle's radius: log odds log(0.3 / 0.7) belong to radius sqrt(1 - 0.847).
+  // Log odds log(0.3 / 0.7) belong to the radius sqrt(1 - 0.847).
   const json other = desk.boundary("circle --extent=-2,2,-2,2 --grid 401 --level 0.3");
   EXPECT_NEAR(table(other).at(0).at("length"), 2 * M_PI * std::sqrt(1 + std::log(0.3 / 0.7)), 0.01);
   EXPECT_EQ(desk.boundary("circle --extent=2,3,2,3").at("words").at(0),
-            "the average over 1 draws puts the whole extent into one class: there is no boundary.");
+            "There is no boundary: the average over 1 draw puts the whole extent into one class.");
 }
 
 // The log odds are 3 u + 3 v - 1 in standardised inputs u, v.

@@ -104,7 +104,7 @@ TEST(Compare, AToyAndANetworkHaveCostsInCommonAndRefusalsAreOneSentence) {
   const double acceptance = row(rows(found, "Runs"), "measure", "acceptance").at("toy");
   EXPECT_TRUE(acceptance > 0.5 && acceptance <= 1) << acceptance;
   EXPECT_TRUE(row(rows(found, "Runs"), "measure", "test loss at the end").at("toy").is_null());
-  for (const std::string runs : {"a", "a nowhere", "a line.toml"}) {
+  for (const std::string runs : {"a", "a a/", "a nowhere", "a line.toml"}) {
     const Outcome o = desk.kelvin("compare -q " + runs + " -o none.json");
     EXPECT_EQ(o.code, 1) << runs;
     EXPECT_EQ(std::count(o.error.begin(), o.error.end(), '\n'), 1) << o.error;

@@ -55,12 +55,12 @@ std::vector<Estimate> over_sets(int sets, Map&& map) {
 TEST(DiffusionMap, NormalPointsHaveTheRatesOfOrnsteinUhlenbeck) {
   for (const double alpha : {0.0, 0.5}) {
     const auto rates = over_sets(24, [&](std::uint64_t seed) {
-      return diffusion_map(normal_points(400, 1, seed), 1, {alpha, {}, eps, 2});
+      return diffusion_map(normal_points(300, 1, seed), 1, {alpha, {}, eps, 2});
     });
     for (const int k : {1, 2}) {
       const Estimate& rate = rates[std::size_t(k)];
       const double limit = -2 * (1 - alpha) * k;  // k for alpha = 1/2, 2 k for alpha = 0
-      EXPECT_LT(rate.error, 0.05 * std::abs(limit)) << "too noisy to mean anything";
+      EXPECT_LT(rate.error, 0.07 * std::abs(limit)) << "too noisy to mean anything";
       EXPECT_LT(std::abs(rate.deviation(rate_of_autoregression(curvature_by_alpha(1, alpha), k))), 4)
           << "alpha " << alpha << " rate " << k << ": " << rate.mean << " +- " << rate.error;
       EXPECT_LT(std::abs(rate.mean - limit), 4 * rate.error + std::abs(limit) * 4 * eps);
@@ -73,16 +73,16 @@ TEST(DiffusionMap, NormalPointsHaveTheRatesOfOrnsteinUhlenbeck) {
 TEST(DiffusionMap, TheTargetDecidesWhateverLawThePointsHave) {
   const double wide = 1.5;
   const auto weighted = over_sets(24, [&](std::uint64_t seed) {
-    const auto x = normal_points(400, wide, seed);
+    const auto x = normal_points(300, wide, seed);
     return diffusion_map(x, 1, {0.5, log_standard_normal(x), eps, 2});
   });
   const auto plain = over_sets(24, [&](std::uint64_t seed) {
-    return diffusion_map(normal_points(400, wide, seed), 1, {0.5, {}, eps, 2});
+    return diffusion_map(normal_points(300, wide, seed), 1, {0.5, {}, eps, 2});
   });
   for (const int k : {1, 2}) {
     const double target = rate_of_autoregression(curvature_by_target(wide * wide), k);
     const Estimate &right = weighted[std::size_t(k)], &own = plain[std::size_t(k)];
-    EXPECT_LT(right.error, 0.05 * k) << "too noisy to mean anything";
+    EXPECT_LT(right.error, 0.07 * k) << "too noisy to mean anything";
     EXPECT_LT(std::abs(right.deviation(target)), 4) << k << ": " << right.mean << " +- " << right.error;
     EXPECT_LT(std::abs(right.mean + k), 4 * right.error + 4 * eps * k) << "the limit is -" << k;
     EXPECT_LT(std::abs(own.deviation(rate_of_autoregression(curvature_by_alpha(wide * wide, 0.5), k))), 4);
@@ -196,7 +196,7 @@ TEST(DiffusionMap, TiesTellWhetherPointsAreJoined) {
 
 TEST(DiffusionMap, TheChosenBandwidthSeesTheDimension) {
   for (const std::size_t width : {1u, 2u, 3u}) {
-    const auto x = normal_points(600 * width, 1, width);
+    const auto x = normal_points(400 * width, 1, width);
     const DiffusionMap map = diffusion_map(x, width, {0.5, {}, 0, 2});
     EXPECT_NEAR(map.dimension, double(width), 0.25 * double(width));
     EXPECT_LT(map.remoteness, 0.1);

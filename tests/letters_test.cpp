@@ -15,8 +15,10 @@ namespace {
 
 struct State {
   std::vector<double> q{0.3, -1.2, 2.0}, p{0.7, 0.1, -0.4}, g{1.5, -0.2, 0.9};
-  double gamma = 1.3, T = 0.8, m = 1.7;
-  Part<double> part() { return {q, p, g, gamma, T, m}; }
+  double gamma = 1.3, T = 0.8, m = 1.7, sigma = 1.1, eps = 0.6, damping = 0.7, xi = 0.9;
+  std::vector<double> u{0.2, 0.5, 0.1}, v{0.4, 0.3, 0.6};
+  PartConstants constants{.freedom = 3, .weight_decay = 0.3, .blocks = {0, 2, 3}};
+  Part<double> part() { return {q, p, g, gamma, T, m, sigma, eps, damping, &xi, &constants, u, v, 4}; }
 };
 
 std::vector<double> normals_for(const Letter& l, std::size_t n) {
@@ -34,6 +36,9 @@ TEST(Letters, RowsTellWhatMovesAndWhatReadsTheGradient) {
     EXPECT_EQ(a.q != before.q, l.moves_q) << l.symbol;
     EXPECT_EQ(a.p != before.p, l.moves_p) << l.symbol;
     EXPECT_EQ(a.g, before.g) << l.symbol;
+    EXPECT_EQ(a.xi != before.xi, l.moves_xi) << l.symbol;
+    EXPECT_EQ(a.u != before.u, l.memory > 0) << l.symbol;
+    EXPECT_EQ(a.v != before.v, l.memory > 1) << l.symbol;
     b.g.assign(3, std::numeric_limits<double>::quiet_NaN());
     l.flow(b.part(), 0.2, z);
     const bool reads_g = std::isnan(b.q[0]) || std::isnan(b.p[0]);
@@ -67,22 +72,45 @@ TEST(Letters, RowsTellWhoseNoiseVanishesAtTemperatureZero) {
   }
 }
 
-TEST(Letters, AnySliceOfAPartMovesAsTheWholeDoes) {
+TEST(Letters, RowsTellWhoUsesTheConstantsOfAdaptiveLangevin) {
   for (const Letter& l : letters()) {
+    State a, b;
+    b.xi = -1.4, b.sigma = 0.3, b.eps = 0.2;
+    const double before = b.xi - a.xi;
+    const auto z = normals_for(l, 3);
+    l.flow(a.part(), 0.2, z);
+    l.flow(b.part(), 0.2, z);
+    EXPECT_EQ(a.q != b.q || a.p != b.p || b.xi - a.xi != before, l.adaptive) << l.symbol;
+  }
+}
+
+TEST(Letters, RowsTellWhoAppliesWeightDecay) {
+  for (const Letter& l : letters()) {
+    State a, b;
+    b.constants.weight_decay = 0;
+    const auto z = normals_for(l, 3);
+    l.flow(a.part(), 0.2, z);
+    l.flow(b.part(), 0.2, z);
+    EXPECT_EQ(a.q != b.q || a.p != b.p, l.decays) << l.symbol;
+  }
+}
+
+TEST(Letters, AnySliceOfAPartMovesAsTheWholeDoesUnlessTheRowSaysOtherwise) {
+  for (const Letter& l : letters()) {
+    if (l.whole && l.memory) continue;  // these take it block by block
     State a, b;
     const auto z = normals_for(l, 3);
     l.flow(a.part(), 0.2, z);
     const std::size_t each = std::size_t(l.normals);
     l.flow(b.part().slice(0, 1), 0.2, std::span(z).first(each));
     l.flow(b.part().slice(1, 2), 0.2, std::span(z).subspan(each));
-    EXPECT_EQ(a.q, b.q) << l.symbol;
-    EXPECT_EQ(a.p, b.p) << l.symbol;
+    EXPECT_EQ(a.q == b.q && a.p == b.p && a.xi == b.xi, !l.whole) << l.symbol;
   }
 }
 
 TEST(Letters, TwiceHalfTheTimeIsOnceTheTimeWithoutNoise) {
   for (const Letter& l : letters()) {
-    if (l.forgets_p == Forgets::always) continue;
+    if (l.forgets_p == Forgets::always || l.memory) continue;  // optimizers solve no equation
     State a, b;
     const std::vector<double> zero(std::size_t(l.normals) * 3, 0.0);
     l.flow(a.part(), 0.4, zero);
@@ -91,6 +119,21 @@ TEST(Letters, TwiceHalfTheTimeIsOnceTheTimeWithoutNoise) {
       EXPECT_NEAR(a.q[std::size_t(i)], b.q[std::size_t(i)], 1e-15) << l.symbol;
       EXPECT_NEAR(a.p[std::size_t(i)], b.p[std::size_t(i)], 1e-15) << l.symbol;
     }
+    EXPECT_NEAR(a.xi, b.xi, 1e-15) << l.symbol;
+  }
+}
+
+// The printed formula divides by xi; what stands here must be its limit, and right for xi of either sign.
+TEST(Letters, AdaptiveFrictionMayBeTinyOrNegative) {
+  for (const double xi : {1e-320, 1e-17, 1e-9, 1e-4, -1e-9, -0.8, 3.0}) {
+    State s;
+    s.p = {0, 1, 0}, s.xi = xi, s.damping = 1;
+    for (const Letter& l : letters())
+      if (l.symbol == 'F') l.flow(s.part(), 0.4, std::vector{1.0, 0.0, 0.0});
+    const double x = 2 * xi * 0.4;  // 1 - x/2 + x^2/6 ... is (1 - e^-x)/x
+    const double ratio = std::abs(x) < 1e-3 ? 1 - x / 2 + x * x / 6 - x * x * x / 24 : (1 - std::exp(-x)) / x;
+    EXPECT_NEAR(s.p[0], 1.1 * std::sqrt(0.4 * ratio), 1e-13) << xi;
+    EXPECT_NEAR(s.p[1], std::exp(-xi * 0.4), 1e-15) << xi;
   }
 }
 
@@ -103,7 +146,7 @@ Spread spread_of(const Letter& l, double h, double gamma) {
   for (int k = 0; k < l.normals; ++k) {
     std::vector<double> q{0}, p{0}, g{0}, z(std::size_t(l.normals), 0.0);
     z[std::size_t(k)] = 1;
-    l.flow(Part<double>{q, p, g, gamma, 0.8, 1.7}, h, z);
+    l.flow(Part<double>{q, p, g, gamma, 0.8, 1.7, 1.1, 0, 1, &gamma}, h, z);
     s.qq += q[0] * q[0], s.qp += q[0] * p[0], s.pp += p[0] * p[0];
   }
   return s;
@@ -115,7 +158,8 @@ TEST(Letters, NoiseOfTheBathsComposesOverTime) {
     for (const double gamma : {1e-6, 1e-3, 0.3, 1.0, 30.0}) {
       // two halves in a row: what the first adds is carried through the second's linear map
       std::vector<double> zero(std::size_t(l.normals), 0.0), q{0}, p{1}, g{0};
-      l.flow(Part<double>{q, p, g, gamma, 0.8, 1.7}, 0.2, zero);
+      double xi = gamma;
+      l.flow(Part<double>{q, p, g, gamma, 0.8, 1.7, 1.1, 0, 1, &xi}, 0.2, zero);
       const double reach = q[0], keep = p[0];
       const Spread half = spread_of(l, 0.2, gamma), whole = spread_of(l, 0.4, gamma);
       const double move = l.moves_q ? 1 : 0;
@@ -136,7 +180,11 @@ TEST(Letters, FloatAgreesWithDouble) {
     const auto z = normals_for(l, 3);
     const std::vector<float> zf(z.begin(), z.end());
     l.flow(a.part(), 0.2, z);
-    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7}, 0.2, zf);
+    double xi = 0.9;
+    State b;
+    std::vector<float> u(b.u.begin(), b.u.end()), v(b.v.begin(), b.v.end());
+    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7, 1.1, 0.6, 0.7, &xi, &a.constants, u, v, 4}, 0.2, zf);
+    EXPECT_NEAR(xi, a.xi, 1e-6) << l.symbol;
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(q[i], a.q[i], 1e-6) << l.symbol;
       EXPECT_NEAR(p[i], a.p[i], 1e-6) << l.symbol;

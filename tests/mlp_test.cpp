@@ -517,16 +517,20 @@ void expect_plain_gradient(const std::vector<long>& sizes, std::size_t rows, dou
   const auto q = some_point(n, 0.3);
   std::vector<double> expected(n);
   const double U = plain_gradient(sizes, data, q, expected);
-  std::vector<Real> g(n, Real(NAN));
-  EXPECT_NEAR((*network)(std::vector<Real>(q.begin(), q.end()), {}, g), U, tolerance * U);
-  std::vector<double> difference(n);
-  for (std::size_t i = 0; i < n; ++i) difference[i] = double(g[i]) - expected[i];
-  EXPECT_LT(norm(difference), tolerance * norm(expected))
-      << sizes.size() << " sizes, first hidden " << sizes[1] << ", rows " << rows;
+  std::vector<std::uint32_t> backwards(rows);  // gathered, as minibatches are
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  for (const Batch batch : {Batch{}, Batch(backwards)}) {
+    std::vector<Real> g(n, Real(NAN));
+    EXPECT_NEAR((*network)(std::vector<Real>(q.begin(), q.end()), batch, g), U, tolerance * U);
+    std::vector<double> difference(n);
+    for (std::size_t i = 0; i < n; ++i) difference[i] = double(g[i]) - expected[i];
+    EXPECT_LT(norm(difference), tolerance * norm(expected))
+        << sizes.size() << " sizes, first hidden " << sizes[1] << ", rows " << rows << ", gathered " << batch.size();
+  }
 }
 
-// Narrow inputs, narrow outputs, one hidden layer in one go, wide layers, and their neighbours; widths around those of
-// vectors.
+// Narrow inputs, narrow outputs, one hidden layer in one go, medium layers, and their neighbours; widths around those
+// of vectors. Then layers whose weights do not stay in the cache.
 TEST(Mlp, EveryShapeOfLayerHasThePlainGradient) {
   const std::vector<std::vector<long>> shapes = {
       {2, 1, 1},      {2, 100, 1},    {1, 16, 1},   {4, 33, 4},     {3, 17, 2},       {5, 31, 1}, {2, 15, 7},
@@ -537,6 +541,10 @@ TEST(Mlp, EveryShapeOfLayerHasThePlainGradient) {
       expect_plain_gradient<double>(sizes, rows, 1e-13);
       expect_plain_gradient<float>(sizes, rows, 1e-5);
     }
+  for (const std::vector<long>& sizes : {std::vector<long>{70, 100, 40, 10}, {300, 500, 9}, {9, 500, 300, 9}}) {
+    expect_plain_gradient<double>(sizes, 50, 1e-13);
+    expect_plain_gradient<float>(sizes, 50, 1e-5);
+  }
 }
 
 TEST(Mlp, AWeightThatIsNanShowsInU) {

@@ -106,6 +106,14 @@ TYPED_TEST(NoiseOf, InstructionSetsAgree) {
 #endif
 }
 
+// (cos, sin) of so many quarter turns, |turns| <= 1/2; bit 1 of `mirrors` turns the sign of the cosine, then bit 0
+// swaps the two.
+std::pair<long double, long double> direction(std::uint64_t mirrors, long double turns) {
+  const long double angle = std::acos(0.0L) * turns;
+  const long double cosine = mirrors & 2 ? -std::cos(angle) : std::cos(angle), sine = std::sin(angle);
+  return mirrors & 1 ? std::pair(sine, cosine) : std::pair(cosine, sine);
+}
+
 // Box-Muller from the words themselves, in long double: what the vectors should be to a few units in the last place.
 TEST(Noise, NormalsAreBoxMullerOfTheirWords) {
   const Stream s{stream_key(7, "words"), 3, 5, 2};
@@ -115,19 +123,18 @@ TEST(Noise, NormalsAreBoxMullerOfTheirWords) {
   normals(s, 0, std::span(y));
   std::vector<std::uint32_t> w(64 * 1000);
   portable::random_words(s, 0, w.data(), 16 * 1000);
-  const long double pi = std::acos(-1.0L);
   double worst_float = 0, worst_double = 0;
   for (std::size_t group = 0; group < 1000; ++group)
     for (std::size_t lane = 0; lane < 16; ++lane)
       for (std::size_t k = 0; k < 4; k += 2) {
         const std::uint32_t* word = &w[4 * (16 * group + lane)];
-        const long double r = std::sqrt(-2 * std::log(((word[k] >> 1) + 0.5L) / 0x1p31L));
-        const long double angle = 2 * pi * (word[k + 1] >> 30) / 4 + pi / 2 * std::int32_t(word[k + 1] << 2) / 0x1p32L;
+        const long double r = std::sqrt(-2 * std::log(((word[k] & 0x7fffffff) | 1) / 0x1p31L));
+        const auto [cosine, sine] = direction(word[k + 1] >> 30, std::int32_t(word[k + 1] << 2) / 0x1p32L);
         const float* x = &z[64 * group + 16 * k + lane];
         // rounding of the result and its factors, and of u to 24 bits, which moves r by du / (u r)
         const long double allowed = 2e-7L * (1 + r) + 6e-8L / r;
-        worst_float = std::max({worst_float, double(std::abs(x[0] - r * std::cos(angle)) / allowed),
-                                double(std::abs(x[16] - r * std::sin(angle)) / allowed)});
+        worst_float = std::max(
+            {worst_float, double(std::abs(x[0] - r * cosine) / allowed), double(std::abs(x[16] - r * sine) / allowed)});
       }
   for (std::size_t group = 0; group < 1000; ++group)
     for (std::size_t pair = 0; pair < 8; ++pair)
@@ -136,10 +143,9 @@ TEST(Noise, NormalsAreBoxMullerOfTheirWords) {
         const std::uint64_t u = std::uint64_t(high[k]) << 32 | low[k],
                             v = std::uint64_t(high[k + 1]) << 32 | low[k + 1];
         const long double r = std::sqrt(-2 * std::log(((u >> 12) + 0.5L) / 0x1p52L));
-        const long double angle = 2 * pi * (v >> 62) / 4 + pi / 2 * ((v << 2 >> 12) / 0x1p52L - 0.5L);
+        const auto [cosine, sine] = direction(v >> 62, (v << 2 >> 12) / 0x1p52L - 0.5L);
         const double* x = &y[32 * group + 8 * k + pair];
-        worst_double = std::max(
-            {worst_double, double(std::abs(x[0] - r * std::cos(angle))), double(std::abs(x[8] - r * std::sin(angle)))});
+        worst_double = std::max({worst_double, double(std::abs(x[0] - r * cosine)), double(std::abs(x[8] - r * sine))});
       }
   EXPECT_LT(worst_float, 1);
   EXPECT_LT(worst_double, 1e-14);

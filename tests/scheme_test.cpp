@@ -39,6 +39,7 @@ TEST(Scheme, RepeatsNestAndShareTheWholeStep) {
   EXPECT_NEAR(kick, 1, 1e-14);
   EXPECT_EQ(spelled(parse_scheme("((AB)2O)2")), "ABABOABABO");
   EXPECT_EQ(spelled(parse_scheme("OBA(.A)4")), "OBA.A.A.A.A");
+  EXPECT_EQ(spelled(parse_scheme("B1(B2AB2)2B1")), "12A22A21") << "kicks by pieces of U";
 }
 
 TEST(Scheme, NamesAndAliasesStandForTheirStrings) {
@@ -76,6 +77,7 @@ TEST(Scheme, MistakesAreNamed) {
   EXPECT_THAT(refusal("(AB)"), HasSubstr("how often"));
   EXPECT_THAT(refusal("(AB)0"), HasSubstr("how often"));
   EXPECT_THAT(refusal("((BAB)99999)99999"), HasSubstr("more than 65535 letters"));
+  EXPECT_THAT(refusal("BA2B"), HasSubstr("'2' stands alone"));
   EXPECT_THAT(refusal("R{BAB"), HasSubstr("'{' without '}'"));
   EXPECT_THAT(refusal("RBAB}"), HasSubstr("'}' without '{'"));
   EXPECT_THAT(refusal("R{B{A}B}"), HasSubstr("'{' inside"));
@@ -190,6 +192,10 @@ TEST(Schedule, RowsFollowTheirFormulas) {
   EXPECT_DOUBLE_EQ(value("{ name = \"cyclical\", from = 1, every = 40 }", 100), 0.5);
   EXPECT_DOUBLE_EQ(value("{ name = \"polynomial\", from = 2, delay = 10, power = 0.5 }", 30), 1);
   EXPECT_DOUBLE_EQ(value("{ name = \"logarithmic\", from = 1 }", 2), 0.5);
+  EXPECT_DOUBLE_EQ(value("{ name = \"warmup\", value = 2, over = 20 }", 4), 0.5);
+  EXPECT_DOUBLE_EQ(value("{ name = \"warmup\", value = 2, over = 20 }", 60), 2);
+  EXPECT_DOUBLE_EQ(value("{ name = \"warmup_cosine\", value = 2, over = 20, to = 0 }", 60), 1);
+  EXPECT_DOUBLE_EQ(value("{ name = \"warmup_cosine\", value = 2, over = 20, to = 1 }", 100), 1);
 }
 
 TEST(Schedule, MistakesAreNamed) {

@@ -17,6 +17,9 @@ inline PartSettings moving(const std::string& scheme, double step, double fricti
   PartSettings part;
   part.scheme = scheme;
   part.step = number(step), part.friction = number(friction), part.temperature = number(temperature);
+  // A thermostat without coupling is a bath of that friction and temperature: adaptive schemes are linear maps too.
+  part.eps = number(0), part.xi = friction,
+  part.sigma = number(std::isinf(friction) ? 0 : std::sqrt(2 * friction * temperature));
   return part;
 }
 

@@ -24,6 +24,8 @@ struct Case {
 const std::vector<Case> cases = {
     {with("{ name = 'gaussian', stiffness = [0.5, 4.0], mean = [1.0, -2.0] }"), {-14, -9}, {16, 5}},
     {with("{ name = 'gaussian', covariance = [2.0, 0.6, 0.6, 0.5], mean = 1.0 }"), {-13, -6}, {15, 8}},
+    {with("{ name = 'noisy', dimension = 2, stiffness = 0.7, rows = 5 }"), {-13, -13}, {13, 13}},
+    {with("{ name = 'two_scales', slow = 0.3, fast = 0.9 }"), {-12}, {12}},
     {with("'double_well'"), {-3}, {3}},
     {with("{ name = 'double_well', height = 1.0, tilt = -2.0 }"), {-4}, {4}},
     {with("{ name = 'mixture', grid = 3, spacing = 2.0, sd = 0.3 }"), {-5, -5}, {5, 5}},
@@ -122,6 +124,22 @@ TEST(Toys, FloatsSeeTheSameEnergy) {
         4 * std::numeric_limits<float>::epsilon();  // of a term or a sum, where the toy works in float
     EXPECT_NEAR((*in_float)(q, {}, g), U, rounding * std::abs(U)) << c.toy.name;
     for (std::size_t k = 0; k < n; ++k) EXPECT_NEAR(g[k], h[k], rounding * std::abs(h[k])) << c.toy.name;
+  }
+}
+
+TEST(Toys, TheNoisyGradientHasItsVarianceAndSumsToTheGradient) {
+  const auto u = make_toy<double>(with("{ name = 'noisy', dimension = 2, noise = 20.0, rows = 50 }"));
+  ASSERT_EQ(u->rows(), 50u);
+  const std::vector<double> q{0.3, -1.1};
+  std::vector<double> g(2), exact(2), mean(2, 0.0), square(2, 0.0);
+  (*u)(q, {}, exact);
+  for (std::uint32_t row = 0; row < 50; ++row) {
+    (*u)(q, Batch(&row, 1), g);
+    for (std::size_t i = 0; i < 2; ++i) mean[i] += g[i] / 50, square[i] += (g[i] - exact[i]) * (g[i] - exact[i]) / 50;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(mean[i], exact[i], 1e-13);
+    EXPECT_NEAR(square[i], 20, 1e-12);
   }
 }
 

@@ -201,7 +201,7 @@ Figure steepness_figure(const Plane& plane, const std::array<std::vector<Spread>
 }
 
 std::string bend_words(const std::string& of, const Bend& b) {
-  if (b.pieces == 0) return fmt::format("{} puts the whole extent into one class: there is no boundary.", of);
+  if (b.pieces == 0) return fmt::format("There is no boundary: {} puts the whole extent into one class.", of);
   return fmt::format(
       "The boundary of {} has {} piece{} of total length {:.4g} and a mean curvature of {:.4g} (sd {:.3g}, largest "
       "{:.4g}).",
@@ -219,7 +219,8 @@ std::string how_words(const Plane& plane, double level, const ClassMap& map) {
 
 std::string averaged(const Seen& seen, const Samples& samples, const DrawChoice& choice) {
   const std::string walkers = samples.walkers > 1 ? fmt::format(" of {} walkers", samples.walkers) : "";
-  if (choice.which == "mean") return fmt::format("the average over {} draws{}", seen.map.draws, walkers);
+  if (choice.which == "mean")
+    return fmt::format("the average over {} draw{}{}", seen.map.draws, seen.map.draws == 1 ? "" : "s", walkers);
   return fmt::format("{}{}", choice.which == "last" ? "the last draw" : "draw " + choice.which, walkers);
 }
 
@@ -355,8 +356,7 @@ std::vector<Finding> boundary(const std::vector<Samples>& runs, const BoundaryOp
     with_replay(runs[k], quiet, [&](const auto& run) {
       Seen one = look(run, extent, options, [&](double share) { options.progress(k, share); });
       out.push_back(found(one, run, options));
-      one.map = {};  // the numbers on the grid are not needed any more
-      one.map.probabilities = true;
+      one.map.mean = one.map.information = {}, one.map.walkers = {};  // large, and not needed any more
       seen.push_back(std::move(one));
     });
   const bool two = std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return !s.steep_x.empty(); });

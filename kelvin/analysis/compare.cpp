@@ -246,6 +246,10 @@ std::vector<Measure> difference(const std::vector<Measure>& a, const std::vector
 
 Finding compare(const std::vector<Samples>& all, const CompareOptions& options) {
   if (all.size() < 2) throw Error("{} run is given; name at least two to compare", all.size());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j)
+      if (std::filesystem::equivalent(all[j].run, all[k].run))
+        throw Error("\"{}\" is given twice; name each run once", all[k].run.string());
   std::vector<Run> runs;
   for (std::size_t k = 0; k < all.size(); ++k)
     with_replay(

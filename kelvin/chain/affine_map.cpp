@@ -30,6 +30,7 @@ AffineMap affine_map(const Potential<double>& potential, const Recipe& recipe) {
   const Eigen::Index n = Eigen::Index(recipe.size);
   Probe probe;
   Chain<double> chain(potential.clone(), recipe, Batches({}, 0, 0, 0), probe, 0, 0);
+  chain.start(std::vector<double>(recipe.size, 0.0));
   const auto image = [&](const Eigen::VectorXd& x, std::size_t one) {
     probe.asked = 0, probe.one = one;
     chain.place({x.data(), std::size_t(n)}, {x.data() + n, std::size_t(n)});

@@ -26,7 +26,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   if (!has_braces(first)) return;
   if (!full_batch)
     throw Error(
-        "part \"{}\": scheme \"{}\" has braces, which need every row at every evaluation; set batch.size = \"full\" or "
+        "part \"{}\": scheme \"{}\" has braces, which need every row and no mask at every evaluation; set batch.size = "
+        "\"full\" or "
         "use a scheme without {{ }} such as BAOAB",
         first.name, first.scheme.text);
   for (const PartRecipe& part : recipe.parts) {
@@ -37,6 +38,32 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
           "{}",
           part.name, first.name, first.temperature.at(0), low, high);
   }
+}
+
+bool forgets_p(const Move& m, double gamma) {
+  return m.letter->forgets_p == Forgets::always ||
+         (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(gamma));
+}
+bool forgets_p(const PartRecipe& part, double gamma) {
+  return std::ranges::any_of(part.scheme.moves, [&](const Move& m) { return forgets_p(m, gamma); });
+}
+
+void check_pieces(const Recipe& recipe, int pieces) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& m : part.scheme.moves)
+      if (m.letter->piece > pieces || (m.letter->piece && pieces == 1))
+        throw Error("part \"{}\": scheme \"{}\" kicks by pieces of U, but this U has one; use B in their place",
+                    part.name, part.scheme.text);
+}
+
+void check_rows(const Recipe& recipe, bool full_batch) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& m : part.scheme.moves)
+      if (m.letter->all_rows && !full_batch)
+        throw Error(
+            "part \"{}\": letter '{}' compares gradients of two steps, which needs every row at each; set "
+            "batch.size = \"full\" or use another optimizer",
+            part.name, m.letter->symbol);
 }
 
 }  // namespace
@@ -50,21 +77,42 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       noise_(&noise),
       seed_(seed),
       metropolis_key_(stream_key(seed, "metropolis")),
+      evaluation_key_(stream_key(seed, "evaluation")),
       walker_(walker),
       q_(recipe.size),
       p_(recipe.size),
-      g_(recipe.size) {
-  check_meetings(recipe_.parts);
-  check_metropolis(recipe_, batches_.full());
+      g_(recipe.size),
+      xi_(recipe.parts.size()) {
+  const bool all_rows = batches_.full() && !potential_->noisy();
+  const auto check = [&](const Recipe& phase) {
+    check_meetings(phase.parts);
+    check_metropolis(phase, all_rows);
+    check_rows(phase, all_rows);
+    check_pieces(phase, potential_->pieces());
+  };
+  check(recipe_);
+  for (const Recipe& phase : recipe_.later) check(phase);
   potential_->arrange(recipe_.blocks);
+  lay_out();
+  use_threads(1);
+  schedule();
+}
+
+// Everything that follows from the recipe.
+template <class Real>
+void Chain<Real>::lay_out() {
+  movers_.clear(), readers_.clear(), wanted_.clear();
+  starts_still_ = true, fresh_at_ = 0;
   int most_normals = 1;
   for (const PartRecipe& part : recipe_.parts) {
     Mover mover;
     mover.part.q = std::span(q_).subspan(part.offset, part.size);
     mover.part.p = std::span(p_).subspan(part.offset, part.size);
     mover.part.g = std::span(g_).subspan(part.offset, part.size);
-    mover.key = stream_key(seed, "part " + part.name);
+    mover.key = stream_key(seed_, "part " + part.name);
     mover.frozen.resize(part.frozen.size());
+    mover.part.xi = &xi_[movers_.size()];
+    mover.part.constants = &part.constants;
     mover.segments.push_back(0);
     const auto& moves = part.scheme.moves;
     for (std::size_t k = 0; k < moves.size(); ++k) {
@@ -77,11 +125,24 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     mover.pending.reserve(8);
     movers_.push_back(std::move(mover));
   }
+  std::size_t memory = 0;
+  for (const PartRecipe& part : recipe_.parts) memory += std::size_t(part.scheme.memory) * part.size;
+  memory_.assign(memory, Real(0));
+  memory = 0;
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    Part<Real>& part = movers_[k].part;
+    const int each = recipe_.parts[k].scheme.memory;
+    if (each > 0) part.u = std::span(memory_).subspan(memory, part.size());
+    if (each > 1) part.v = std::span(memory_).subspan(memory + part.size(), part.size());
+    memory += std::size_t(each) * part.size();
+  }
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
+  pieces_.assign(meetings_ + 1, 0);
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
     for (std::size_t k = 0; k < movers_.size(); ++k) {
-      const Joint joint = recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter->joint;
-      readers_[meeting][k] = joint != Joint::wait;  // braces keep the gradient with the state
+      const Letter& letter = *recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter;
+      readers_[meeting][k] = letter.joint != Joint::wait;  // braces keep the gradient with the state
+      if (letter.joint == Joint::gradient) pieces_[meeting] = letter.piece;
     }
     auto& blocks = wanted_.emplace_back();
     for (const Block& block : recipe_.blocks) {
@@ -93,12 +154,12 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
   }
   wanted_.insert(wanted_.begin(), std::vector<char>(recipe_.blocks.size(), 1));
   std::fill(readers_[0].begin(), readers_[0].end(), 1);
+  prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
   normals_each_ = std::size_t(most_normals) * block_length;
-  use_threads(1);
+  normals_.resize(threads_ * normals_each_);
   if (has_braces(recipe_.parts.front()))
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
-  schedule();
 }
 
 template <class Real>
@@ -124,17 +185,21 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
-  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_), q_, p_, g_};
+  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_),
+          q_,     p_,           g_,         xi_,       memory_};
 }
 
 template <class Real>
 void Chain<Real>::restore(const ChainState<Real>& s) {
-  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size())
+  while (!recipe_.later.empty() && recipe_.later.front().begins < s.steps) next_recipe();
+  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   steps_ = s.steps;
   schedule();
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
+  std::copy(s.xi.begin(), s.xi.end(), xi_.begin());
+  std::copy(s.memory.begin(), s.memory.end(), memory_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
   energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   potential_->want(wanted_[fresh_at_]);
@@ -143,32 +208,59 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
 
 template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
+  begin(q, std::vector<char>(movers_.size(), 0));
+}
+
+template <class Real>
+void Chain<Real>::next_recipe() {
+  Recipe next = std::move(recipe_.later.front());
+  next.later.assign(std::make_move_iterator(recipe_.later.begin() + 1), std::make_move_iterator(recipe_.later.end()));
+  recipe_ = std::move(next);
+  lay_out();
+  potential_->want(wanted_[fresh_at_]);
+}
+
+// Momenta last into the next phase where they mean something in both and its string does not forget them.
+template <class Real>
+void Chain<Real>::next_phase() {
+  flush();
+  std::vector<char> keeps_p;
+  for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
+  next_recipe();
+  for (std::size_t k = 0; k < keeps_p.size(); ++k) keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum);
+  if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
+  begin(std::vector<Real>(q_), keeps_p);
+}
+
+template <class Real>
+void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_p) {
   schedule();
   std::vector<Real> p(p_.size(), 0);
+  std::fill(memory_.begin(), memory_.end(), Real(0));
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const Part<Real>& s = movers_[k].part;
+    xi_[k] = recipe_.parts[k].xi;
     const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
     noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
     for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
+    if (keeps_p[k] && !forgets_p(recipe_.parts[k], s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
   }
   place(q, p);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const auto& moves = recipe_.parts[k].scheme.moves;
-    const auto forgets = [&](const Move& m) {
-      return m.letter->forgets_p == Forgets::always ||
-             (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(movers_[k].part.gamma));
-    };
+    const auto forgets = [&](const Move& m) { return forgets_p(m, movers_[k].part.gamma); };
     const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
     if (last == moves.begin() || forgets(moves.front())) continue;
     evaluate(0);
     for (std::size_t at = std::size_t(last - moves.begin()); at < moves.size(); ++at)
-      if (!moves[at].letter->moves_q && !moves[at].letter->normals) put_off(k, at, at + 1);
+      if (!moves[at].letter->moves_q && !moves[at].letter->normals && !moves[at].letter->whole) put_off(k, at, at + 1);
   }
 }
 
 template <class Real>
 void Chain<Real>::step() {
   const FlushToZero tiny_numbers;
+  if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
   for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
     if (meeting > 0) meet(meeting);
@@ -184,6 +276,7 @@ void Chain<Real>::step_and_read() {
   reading_.diverging = false;
   step();
   if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
+  read_whole_energy();
   take_reading();
   reading_now_ = false;
 }
@@ -193,11 +286,15 @@ template <class Real>
 void Chain<Real>::schedule() {
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const PartRecipe& part = recipe_.parts[k];
-    const double now = double(steps_);
-    movers_[k].step = part.step.at(now);
+    const double now = double(steps_ - recipe_.begins);
+    movers_[k].step = pace_ * part.step.at(now);
     movers_[k].part.gamma = part.friction.at(now);
     movers_[k].part.T = part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
+    if (!part.scheme.adaptive) continue;
+    movers_[k].part.sigma = part.sigma.at(now);
+    movers_[k].part.eps = part.eps.at(now);
+    movers_[k].part.damping = part.damping->per_xi(movers_[k].part.eps);
   }
 }
 
@@ -217,31 +314,51 @@ void Chain<Real>::run(std::size_t k, std::size_t segment) {
 
 template <class Real>
 void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t last_move) {
+  if (recipe_.parts[k].scheme.takes_sums)
+    for (std::size_t at = first_move; at < last_move; ++at)
+      if (recipe_.parts[k].scheme.moves[at].letter->whole) {
+        put_off(k, first_move, at);
+        move_whole(k, at);
+        first_move = at + 1;
+      }
   if (first_move == last_move) return;
   Mover& mover = movers_[k];
   mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
   for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
 }
 
+// A letter that needs a sum over its part ends a run of blocks.
+template <class Real>
+void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
+  const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
+  flush(k);
+  movers_[k].part.count = double(steps_ - recipe_.begins) / share + double(occurrence) + 1;
+  letter->flow(movers_[k].part, share * movers_[k].step, {});
+  if (letter->moves_q) stale_ = true, restore_frozen(k);
+}
+
 template <class Real>
 void Chain<Real>::flush() {
+  for (std::size_t k = 0; k < movers_.size(); ++k) flush(k);
+}
+
+template <class Real>
+void Chain<Real>::flush(std::size_t k) {
+  Mover& mover = movers_[k];
+  if (mover.pending.empty()) return;
   const FlushToZero tiny_numbers;
-  for (std::size_t k = 0; k < movers_.size(); ++k) {
-    Mover& mover = movers_[k];
-    if (mover.pending.empty()) continue;
-    const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
-    const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
-    parallel(threads, threads, [&](std::size_t t) {
-      std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
-      if (t > 0) tiny_numbers.emplace();
-      const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
-      for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
-           first += block_length)
-        advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
-    });
-    mover.pending.clear();
-    restore_frozen(k);
-  }
+  const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
+  const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
+  parallel(threads, threads, [&](std::size_t t) {
+    std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
+    if (t > 0) tiny_numbers.emplace();
+    const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
+    for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
+         first += block_length)
+      advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
+  });
+  mover.pending.clear();
+  restore_frozen(k);
 }
 
 // All pending moves of one stretch of a part.
@@ -249,13 +366,14 @@ template <class Real>
 void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, std::size_t first, std::size_t count,
                           std::span<Real> normals) const {
   for (const Pending& pending : mover.pending) {
-    const Part<Real> block = pending.part.slice(first, count);
+    Part<Real> block = pending.part.slice(first, count);
     for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
-      const auto& [letter, share] = recipe.scheme.moves[at];
+      const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
       const std::size_t each = std::size_t(letter->normals);
       const auto z = normals.first(each * count);
       if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
       else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
+      if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
       letter->flow(block, share * pending.step, z);
     }
   }
@@ -280,6 +398,7 @@ void Chain<Real>::meet(std::size_t meeting) {
 
 template <class Real>
 bool Chain<Real>::fresh(std::size_t meeting) const {
+  if (pieces_[meeting] != pieces_[fresh_at_]) return false;
   for (std::size_t k = 0; k < movers_.size(); ++k)
     if (readers_[meeting][k] && !readers_[fresh_at_][k]) return false;
   return true;
@@ -296,10 +415,21 @@ void Chain<Real>::evaluate(std::size_t meeting) {
   if (stale_) ++evaluations_;
   if (wanted_[fresh_at_] != wanted_[meeting]) potential_->want(wanted_[meeting]);
   fresh_at_ = meeting;
+  if (prepares_) potential_->prepare({{evaluation_key_, walker_, evaluations_ - 1, 0}, pieces_[meeting]});
   energy_ = (*potential_)(q_, batches_(evaluations_ - 1), g_);
   stale_ = false;
   if (!std::isfinite(energy_) && !proposing_) diverged();
   if (reading_now_) read_energy();
+}
+
+// A string of pieces leaves the gradient of one of them; what is read is that of U.
+template <class Real>
+void Chain<Real>::read_whole_energy() {
+  if (pieces_[fresh_at_] == 0) return;
+  const bool stale = stale_;
+  const std::uint64_t evaluations = evaluations_;
+  evaluate(0);
+  stale_ = stale, evaluations_ = evaluations;
 }
 
 template <class Real>
@@ -364,6 +494,7 @@ void Chain<Real>::take_reading() {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;
     part.kinetic_temperature = movers_[k].kinetic / double(recipe_.parts[k].freedom());
+    part.xi = recipe_.parts[k].scheme.adaptive ? xi_[k] : NAN;
     if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = NAN;
   }
 }

@@ -17,6 +17,7 @@ struct PartReading {
   double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
   double virial = 0;                       // q.g/2
   double configurational_temperature = 0;  // q.g per degree of freedom
+  double xi = 0;                           // friction found by a thermostat; nan if the scheme has none
 };
 struct Reading {
   std::uint64_t step = 0;
@@ -35,10 +36,12 @@ struct ChainState {
   double energy = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;
+  std::vector<double> xi;    // of each part
+  std::vector<Real> memory;  // of optimizers
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g);
+    field(q), field(p), field(g), field(xi), field(memory);
   }
 };
 
@@ -55,6 +58,8 @@ class Chain {
 
   ChainState<Real> state();               // moves that were put off are made first
   void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
+
+  void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say
 
   void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
 
@@ -88,14 +93,21 @@ class Chain {
     double kinetic = 0;                 // p.p/m where the scheme reads it
   };
 
+  void lay_out();
+  void begin(std::span<const Real> q, const std::vector<char>& keeps_p);
+  void next_recipe();
+  void next_phase();
   void schedule();
   void run(std::size_t part, std::size_t segment);
   void put_off(std::size_t part, std::size_t first_move, std::size_t last_move);
+  void move_whole(std::size_t part, std::size_t move);
   void flush();
+  void flush(std::size_t part);
   void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
   void evaluate(std::size_t meeting);
+  void read_whole_energy();
   void read_energy();
   bool fresh(std::size_t meeting) const;
   void propose();
@@ -109,16 +121,20 @@ class Chain {
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;
-  std::uint64_t seed_, metropolis_key_;
+  std::uint64_t seed_, metropolis_key_, evaluation_key_;
   std::uint32_t walker_;
 
   std::vector<Real> q_, p_, g_, normals_;
+  std::vector<double> xi_;    // of each part
+  std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
+  std::vector<int> pieces_;                 // at each meeting: the piece of U whose gradient is read
+  bool prepares_ = false;                   // the potential is to be told of each evaluation
   std::size_t fresh_at_ = 0;                // the meeting whose readers have the gradient of q
   std::size_t threads_ = 1, normals_each_ = 0;
-  double energy_ = 0;
+  double energy_ = 0, pace_ = 1;
   bool stale_ = true, reading_now_ = false;
   std::uint64_t steps_ = 0, evaluations_ = 0;
   std::size_t meetings_ = 0;

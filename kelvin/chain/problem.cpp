@@ -2,7 +2,9 @@
 #include "kelvin/chain/problem.h"
 
 #include "kelvin/model/loss.h"
+#include "kelvin/model/mask.h"
 #include "kelvin/model/mlp.h"
+#include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/toys.h"
 
@@ -16,6 +18,43 @@ std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Data
   auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
   network->arrange(blocks);
   return network;
+}
+
+// One recipe, or that of the first phase followed by those of the others.
+Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows) {
+  const auto& freeze = settings.model.freeze;
+  if (settings.phase.empty())
+    return make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+  std::vector<Recipe> phases;
+  std::uint64_t begins = 0;
+  for (const PhaseSettings& phase : settings.phase) {
+    phases.push_back(make_recipe(phase.part, freeze, blocks, {double(phase.steps), rows}));
+    phases.back().begins = begins;
+    begins += std::uint64_t(phase.steps);
+    if (phases.back().part_of != phases.front().part_of)
+      throw Error(
+          "phase {} has other parts than the first; give all parts in [part.NAME], and in the phases only how "
+          "they move",
+          phases.size());
+  }
+  Recipe first = std::move(phases.front());
+  first.later.assign(std::make_move_iterator(phases.begin() + 1), std::make_move_iterator(phases.end()));
+  return first;
+}
+
+// Whether the part's letters take care of its weight decay.
+bool decays(const Recipe& recipe, const std::string& name) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (part.name == name && move.letter->decays) return true;
+  return false;
+}
+
+void check_decay(const Recipe& recipe, const std::string& part) {
+  for (const Recipe& phase : recipe.later)
+    if (decays(phase, part) != decays(recipe, part))
+      throw Error("part \"{}\" has a weight_decay that one phase adds to U and another applies itself; use a penalty",
+                  part);
 }
 
 }  // namespace
@@ -34,8 +73,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     problem.train = make_mlp<Real>(model, problem.data.train, remark);
     problem.potential = problem.train->clone();
   }
-  const Horizon run{double(settings.warmup + settings.steps), problem.rows()};
-  problem.recipe = make_recipe(settings.part, model.freeze, problem.potential->blocks(), run);
+  problem.recipe = recipe_of(settings, problem.potential->blocks(), problem.rows());
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train->arrange(blocks);
@@ -43,16 +81,27 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     problem.test = network_on<Real>(model, problem.data.test, blocks);
   }
 
-  std::vector<BlockPrior> priors;
+  std::vector<BlockPrior> priors, confining;
+  std::vector<BlockPenalty> penalties;
+  std::vector<BlockMask> masks;
   for (const auto& [block, part] : problem.recipe.part_of) {
-    const Choice& own = settings.part.at(part).prior;
-    priors.push_back({block, own.given() ? own : model.prior});
+    const PartSettings& own = settings.part.at(part);
+    priors.push_back({block, own.prior.given() ? own.prior : model.prior});
+    const std::size_t before = penalties.size();
+    if (own.penalty.given()) penalties.push_back({block, own.penalty});
+    if (own.mask.given()) masks.push_back({block, own.mask});
+    if (own.weight_decay > 0) check_decay(problem.recipe, part);
+    if (own.weight_decay > 0 && !decays(problem.recipe, part))
+      penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
+    confining.push_back(penalties.size() > before ? BlockPrior{block, Choice("gaussian")} : priors.back());
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
   if (warm && !toy)
-    if (const std::string why = why_improper(model, problem.data.train, priors); !why.empty()) remark(why);
+    if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
+  if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
+  if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
   return problem;
 }
 

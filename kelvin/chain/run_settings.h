@@ -31,6 +31,38 @@ struct StoreSettings {
   }
 };
 
+// When to take smaller steps and when to stop, by what the log says.
+struct PatienceSettings {
+  std::string measure = "validation.loss";
+  Choice target;
+  long stop_after = 0, reduce_after = 0;
+  double factor = 0.1;
+  bool used() const { return target.given() || stop_after > 0 || reduce_after > 0; }
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("measure", measure,
+          "a number of log.jsonl: potential, or loss, accuracy or rmse of a split: validation.loss");
+    field("target", target, "stop when the measure has reached this");
+    field("stop_after", stop_after, "stop after so many lines of the log without a better measure; 0 never");
+    field("reduce_after", reduce_after,
+          "multiply all steps by factor after so many lines of the log without a better measure; 0 never");
+    field("factor", factor, "what steps are multiplied by then");
+  }
+};
+
+// A stretch of the run in which the parts move in their own way.
+struct PhaseSettings {
+  long steps = 0;
+  Choice preset;
+  std::map<std::string, PartSettings> part;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("steps", steps, "steps of this phase, per walker; the last phase goes on to the end of the run");
+    field("preset", preset, "as above, for this phase");
+    field("part", part, "");
+  }
+};
+
 struct RunSettings {
   long seed = 1;
   std::string precision;
@@ -40,12 +72,15 @@ struct RunSettings {
   DataSettings data;
   ModelSettings model;
   BatchSettings batch;
+  Choice preset;
   std::map<std::string, PartSettings> part;
+  PatienceSettings patience;
+  std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
     field("seed", seed, "the run is a pure function of the settings and this number");
     field("precision", precision, "\"float\" (default for networks) or \"double\" (default for toys)");
-    field("steps", steps, "steps after warm-up, per walker");
+    field("steps", steps, "steps after warm-up, per walker; with phases by default all of theirs");
     field("warmup", warmup, "steps before the first draw is kept");
     field("every", every,
           "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
@@ -60,7 +95,12 @@ struct RunSettings {
     field("data", data, "");
     field("model", model, "");
     field("batch", batch, "");
+    field("preset", preset,
+          "a row of `kelvin list presets`, which fills in what the parts do not say; beside its name, settings for all "
+          "parts: { name = \"adlala\", step = 0.25 }");
     field("part", part, "");
+    field("patience", patience, "");
+    field("phase", phase, "");
   }
 };
 

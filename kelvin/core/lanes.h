@@ -2,6 +2,7 @@
 // Vectors as wide as the instruction set being compiled for, for *.simd.cpp sources only. Arithmetic is the compiler's
 // own on vector types; here are the few things it has no operator for.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #if KELVIN_X86
@@ -52,6 +53,30 @@ template <class Real>
 KELVIN_INLINE void store(Real* to, Lanes<Real> v) {
   std::memcpy(to, &v, sizeof v);
 }
+// The first `count` lanes only, from one to all of them; the others are 0.
+template <class Real>
+KELVIN_INLINE Lanes<Real> load_some(const Real* from, std::size_t count) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4) return (Floats)_mm512_maskz_loadu_ps(__mmask16(0xffff >> (16 - count)), from);
+  else return (Doubles)_mm512_maskz_loadu_pd(__mmask8(0xff >> (8 - count)), from);
+#else
+  if (count == std::size_t(lanes<Real>)) return load(from);
+  Lanes<Real> v = {};
+  std::memcpy(&v, from, count * sizeof(Real));
+  return v;
+#endif
+}
+template <class Real>
+KELVIN_INLINE void store_some(Real* to, Lanes<Real> v, std::size_t count) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4) _mm512_mask_storeu_ps(to, __mmask16(0xffff >> (16 - count)), (__m512)v);
+  else _mm512_mask_storeu_pd(to, __mmask8(0xff >> (8 - count)), (__m512d)v);
+#else
+  if (count == std::size_t(lanes<Real>)) return store<Real>(to, v);
+  std::memcpy(to, &v, count * sizeof(Real));
+#endif
+}
+
 template <class Real>
 KELVIN_INLINE Lanes<Real> all(Real x) {
   return x - Lanes<Real>{};
@@ -67,6 +92,19 @@ KELVIN_INLINE LongWords multiply(LongWords a, std::uint32_t m) {
   return (LongWords)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x(m));
 #else
   return (a & 0xffffffffu) * m;
+#endif
+}
+
+// The high halves where the low ones were, as a >> 32 has them; on x86 a shuffle, since shifts wait where products do.
+KELVIN_INLINE LongWords high_halves(LongWords a) {
+#if defined(__AVX512F__)
+  return (LongWords)_mm512_shuffle_epi32((__m512i)a, _MM_PERM_DDBB);
+#elif defined(__AVX2__)
+  return (LongWords)_mm256_shuffle_epi32((__m256i)a, 0xf5);
+#elif KELVIN_X86
+  return (LongWords)_mm_shuffle_epi32((__m128i)a, 0xf5);
+#else
+  return a >> 32;
 #endif
 }
 
@@ -219,14 +257,14 @@ KELVIN_INLINE Floats exponential(Floats x) {
   return (Floats)((Integers)y + ((Integers)shifted << 23));
 }
 
-// sin and cos of x, |x| <= pi/4.
+// sin and cos of x quarter turns, |x| <= 1/2.
 KELVIN_INLINE void sine_cosine(Floats x, Floats& sine, Floats& cosine) {
   const Floats z = x * x;
-  sine = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
-  cosine = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1.0f;
+  sine = x * (((z * -0.00460165789f + 0.0796800328f) * z - 0.645963460f) * z + 1.57079632f);
+  cosine = ((z * -0.0204262504f + 0.253606362f) * z - 1.23369795f) * z + 1.0f;
 }
-KELVIN_INLINE void sine_cosine(Doubles x, Doubles& sine, Doubles& cosine) {
-  const Doubles z = x * x;
+KELVIN_INLINE void sine_cosine(Doubles turns, Doubles& sine, Doubles& cosine) {
+  const Doubles x = turns * 1.57079632679489662, z = x * x;
   Doubles s = z * (1.0 / 355687428096000) - 1.0 / 1307674368000;
   s = s * z + 1.0 / 6227020800;
   s = s * z - 1.0 / 39916800;

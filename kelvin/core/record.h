@@ -13,14 +13,14 @@ inline nlohmann::json as_json(long x) { return x; }
 nlohmann::json as_json(double);  // infinity as the text "inf"
 inline nlohmann::json as_json(const std::string& x) { return x; }
 nlohmann::json as_json(const Choice&);
+template <Settings S>
+nlohmann::json as_json(const S& settings);
 template <class T>
 nlohmann::json as_json(const std::vector<T>& list) {
   auto out = nlohmann::json::array();
   for (const T& item : list) out.push_back(as_json(item));
   return out;
 }
-template <Settings S>
-nlohmann::json as_json(const S& settings);
 template <Settings S>
 nlohmann::json as_json(const std::map<std::string, S>& named) {
   auto out = nlohmann::json::object();
@@ -53,6 +53,8 @@ void describe(S settings, const std::string& path, std::vector<FieldLine>& lines
       describe(field, here, lines);
     } else if constexpr (requires { requires Settings<typename T::mapped_type>; }) {
       describe(typename T::mapped_type(), here + ".NAME", lines);
+    } else if constexpr (requires { requires Settings<typename T::value_type>; }) {
+      describe(typename T::value_type(), here, lines);
     } else {
       lines.push_back({here, as_json(field).dump(), std::string(meaning)});
     }

@@ -51,6 +51,15 @@ void read_field(std::map<std::string, S>& named, const Value& v, const std::stri
   if (!v.group()) not_a_table(v, path);
   for (const auto& [name, child] : std::get<Value::Group>(v.is)) read(named[name], child, below(path, name));
 }
+
+// [[phase]]: a list of tables.
+template <Settings S>
+void read_field(std::vector<S>& list, const Value& v, const std::string& path) {
+  const auto* items = std::get_if<Value::List>(&v.is);
+  if (!items) not_a_table(v, path);
+  list.clear();
+  for (const Value& item : *items) read(list.emplace_back(), item, path);
+}
 }  // namespace detail
 
 // Overwrites the fields that `from` gives. A key that no field has is an error that names the nearest one.

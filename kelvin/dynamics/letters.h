@@ -33,6 +33,13 @@ struct Letter {
   Flow<float> flow_float;
   Flow<double> flow_double;
   std::string_view meaning;  // shown by `kelvin list letters`, and the source of docs/letters.md
+  bool whole = false;        // needs a sum: is handed the whole part and never a slice
+  bool adaptive = false;     // uses xi, sigma or eps
+  bool moves_xi = false;
+  int memory = 0;         // numbers per element that last from step to step: u, then v
+  bool decays = false;    // applies weight_decay itself; for all others it is an energy, part of U
+  bool all_rows = false;  // means nothing with minibatches
+  int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
 
   bool local() const { return joint == Joint::no; }
   bool bath() const { return local() && normals > 0; }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "kelvin/core/sums.h"
+
 namespace kelvin::KELVIN_ISA {
 namespace {
 
@@ -32,6 +34,40 @@ template <class Real>
 void resample(const Part<Real>& s, double, std::span<const Real> z) {
   const Real spread = Real(std::sqrt(s.m * s.T));
   for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = spread * z[i];
+}
+
+// dp = -rate p dt + sigma dW with a rate of either sign, solved exactly: p = e^-x p + sigma sqrt(h (1 - e^-2x)/2x) R,
+// x = rate h. The ratio tends to 1 where x vanishes.
+template <class Real>
+void mix(const Part<Real>& s, double rate, double sigma, double h, std::span<const Real> z) {
+  const double x = 2 * rate * h, ratio = std::abs(x) < 1e-300 ? 1 : -std::expm1(-x) / x;
+  const Real keep = Real(std::exp(-rate * h)), spread = Real(sigma * std::sqrt(h * ratio));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = keep * s.p[i] + spread * z[i];
+}
+
+// dp = -xi p dt, or -eps xi p dt by the other convention
+template <class Real>
+void damp(const Part<Real>& s, double h, std::span<const Real>) {
+  const Real keep = Real(std::exp(-s.damping * *s.xi * h));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] *= keep;
+}
+
+// dp = sigma dW
+template <class Real>
+void shake(const Part<Real>& s, double h, std::span<const Real> z) {
+  const Real spread = Real(s.sigma * std::sqrt(h));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] += spread * z[i];
+}
+
+template <class Real>
+void damp_and_shake(const Part<Real>& s, double h, std::span<const Real> z) {
+  mix(s, s.damping * *s.xi, s.sigma, h, z);
+}
+
+// dxi = eps (p.p/m - n T) dt, n the degrees of freedom
+template <class Real>
+void thermostat(const Part<Real>& s, double h, std::span<const Real>) {
+  *s.xi += h * s.eps * (dot(s.size(), s.p.data(), s.p.data()) / s.m - s.constants->freedom * s.T);
 }
 
 // Euler step of dq = -g/m dt + sqrt(2 T/m) dW; at T = 0 this is gradient descent.
@@ -69,6 +105,156 @@ void drift_in_bath(const Part<Real>& s, double h, std::span<const Real> z) {
   }
 }
 
+// ---- optimizers: h is the learning rate, a the number of this update, counted from 1
+
+// u = momentum u + (1 - dampening) g, at first u = g; q -= h u
+template <class Real>
+void heavy_ball(const Part<Real>& s, double h, std::span<const Real>) {
+  const PartConstants& c = *s.constants;
+  const bool first = s.count == 1 || c.momentum == 0;
+  const Real keep = Real(first ? 0 : c.momentum), add = Real(first ? 1 : 1 - c.dampening), rate = Real(h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.u[i] = keep * s.u[i] + add * s.g[i];
+    s.q[i] -= rate * s.u[i];
+  }
+}
+
+// u = momentum u + g; q -= h (g + momentum u)
+template <class Real>
+void nesterov(const Part<Real>& s, double h, std::span<const Real>) {
+  const Real keep = Real(s.constants->momentum), rate = Real(h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.u[i] = keep * s.u[i] + s.g[i];
+    s.q[i] -= rate * (s.g[i] + keep * s.u[i]);
+  }
+}
+
+// u = beta1 u + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2: the direction is u/(1 - beta1^a) over
+// sqrt(v/(1 - beta2^a)) + floor
+template <class Real>
+struct Moments {
+  Real keep_u, add_u, keep_v, add_v, scale_u, scale_v, floor;
+  explicit Moments(const Part<Real>& s) {
+    const PartConstants& c = *s.constants;
+    keep_u = Real(c.beta1), add_u = Real(1 - c.beta1), keep_v = Real(c.beta2), add_v = Real(1 - c.beta2);
+    scale_u = Real(1 / (1 - std::pow(c.beta1, s.count)));
+    scale_v = Real(1 / std::sqrt(1 - std::pow(c.beta2, s.count)));
+    floor = Real(c.floor);
+  }
+  void update(const Part<Real>& s, std::size_t i) const {
+    s.u[i] = keep_u * s.u[i] + add_u * s.g[i];
+    s.v[i] = keep_v * s.v[i] + add_v * s.g[i] * s.g[i];
+  }
+  Real direction(const Part<Real>& s, std::size_t i) const {
+    return scale_u * s.u[i] / (scale_v * std::sqrt(s.v[i]) + floor);
+  }
+};
+
+template <class Real>
+void adam(const Part<Real>& s, double h, std::span<const Real>) {
+  const Moments<Real> moments(s);
+  const Real rate = Real(h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    moments.update(s, i);
+    s.q[i] -= rate * moments.direction(s, i);
+  }
+}
+
+// Adam on weights that shrink by themselves: q -= h (direction + weight_decay q)
+template <class Real>
+void adamw(const Part<Real>& s, double h, std::span<const Real>) {
+  const Moments<Real> moments(s);
+  const Real rate = Real(h), shrink = Real(1 - h * s.constants->weight_decay);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    moments.update(s, i);
+    s.q[i] = shrink * s.q[i] - rate * moments.direction(s, i);
+  }
+}
+
+// u = beta2 u + (1 - beta2) g^2; q -= h g / (sqrt u + floor)
+template <class Real>
+void rmsprop(const Part<Real>& s, double h, std::span<const Real>) {
+  const PartConstants& c = *s.constants;
+  const Real keep = Real(c.beta2), add = Real(1 - c.beta2), floor = Real(c.floor), rate = Real(h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.u[i] = keep * s.u[i] + add * s.g[i] * s.g[i];
+    s.q[i] -= rate * s.g[i] / (std::sqrt(s.u[i]) + floor);
+  }
+}
+
+// u += g^2; q -= h g / (sqrt u + floor)
+template <class Real>
+void adagrad(const Part<Real>& s, double h, std::span<const Real>) {
+  const Real floor = Real(s.constants->floor), rate = Real(h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.u[i] += s.g[i] * s.g[i];
+    s.q[i] -= rate * s.g[i] / (std::sqrt(s.u[i]) + floor);
+  }
+}
+
+// For each block of the part by itself: f(block).
+template <class Real, class F>
+void each_block(const Part<Real>& s, F&& f) {
+  const auto& begins = s.constants->blocks;
+  for (std::size_t b = 0; b + 1 < begins.size(); ++b) f(s.slice(begins[b], begins[b + 1] - begins[b]));
+}
+
+// With r the direction, |.| over a block: trust |q| / |r|, or 1 where one of them vanishes.
+double trusted(double trust, double size_of_q, double size_of_r) {
+  return size_of_q > 0 && size_of_r > 0 ? trust * size_of_q / size_of_r : 1;
+}
+
+// In each block u = momentum u + t (g + w q), t = trust |q| / (|g| + w |q|), w the weight decay; q -= h u
+template <class Real>
+void lars(const Part<Real>& whole, double h, std::span<const Real>) {
+  const PartConstants& c = *whole.constants;
+  each_block(whole, [&](const Part<Real>& s) {
+    const double q = std::sqrt(dot(s.size(), s.q.data(), s.q.data())),
+                 g = std::sqrt(dot(s.size(), s.g.data(), s.g.data()));
+    const Real t = Real(trusted(c.trust, q, g + c.weight_decay * q));
+    const Real keep = Real(c.momentum), decay = Real(c.weight_decay), rate = Real(h);
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      s.u[i] = keep * s.u[i] + t * (s.g[i] + decay * s.q[i]);
+      s.q[i] -= rate * s.u[i];
+    }
+  });
+}
+
+// In each block r = direction of Adam + w q, w the weight decay; q -= h trust |q|/|r| r
+template <class Real>
+void lamb(const Part<Real>& whole, double h, std::span<const Real>) {
+  const PartConstants& c = *whole.constants;
+  each_block(whole, [&](const Part<Real>& s) {
+    const Moments<Real> moments(s);
+    const Real decay = Real(c.weight_decay);
+    double square = 0;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      moments.update(s, i);
+      const double r = double(moments.direction(s, i) + decay * s.q[i]);
+      square += r * r;
+    }
+    const Real rate = Real(h * trusted(c.trust, std::sqrt(dot(s.size(), s.q.data(), s.q.data())), std::sqrt(square)));
+    for (std::size_t i = 0; i < s.size(); ++i) s.q[i] -= rate * (moments.direction(s, i) + decay * s.q[i]);
+  });
+}
+
+// q -= a g with a = |dq.dg| / dg.dg of the last two points, u and v being the last q and g; at first, and where g has
+// not changed, a = h
+template <class Real>
+void barzilai_borwein(const Part<Real>& s, double h, std::span<const Real>) {
+  double product = 0, square = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double dq = double(s.q[i]) - double(s.u[i]), dg = double(s.g[i]) - double(s.v[i]);
+    product += dq * dg, square += dg * dg;
+  }
+  const double ratio = std::abs(product) / square;
+  const Real a = Real(s.count > 1 && ratio > 0 && std::isfinite(ratio) ? ratio : h);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.u[i] = s.q[i], s.v[i] = s.g[i];
+    s.q[i] -= a * s.g[i];
+  }
+}
+
 template <class Real>
 void nothing(const Part<Real>&, double, std::span<const Real>) {}
 
@@ -82,6 +268,21 @@ constexpr Letter table[] = {
     {'R', no,       false, true,  1, true,  Forgets::always, resample<float>,      resample<double>,      "resample: p anew from its Gaussian (infinite friction)"},
     {'S', gradient, true,  false, 1, true,  Forgets::never,  overdamped<float>,    overdamped<double>,    "overdamped: one Euler step of q along the gradient with noise (SGLD; SGD at temperature 0)"},
     {'U', no,       true,  true,  2, true,  Forgets::never,  drift_in_bath<float>, drift_in_bath<double>, "drift in the bath: A and O together, exactly (finite friction)"},
+    {'C', no,       false, true,  0, false, Forgets::never,  damp<float>,          damp<double>,          "damp: friction xi on p", false, true},
+    {'D', no,       false, true,  1, false, Forgets::never,  shake<float>,         shake<double>,         "shake: noise sigma on p", false, true},
+    {'E', no,       false, false, 0, false, Forgets::never,  thermostat<float>,    thermostat<double>,    "thermostat: xi follows the kinetic temperature", true, true, true},
+    {'F', no,       false, true,  1, false, Forgets::never,  damp_and_shake<float>, damp_and_shake<double>, "damp and shake: C and D together, exactly", false, true},
+    {'h', gradient, true,  false, 0, false, Forgets::never,  heavy_ball<float>,    heavy_ball<double>,    "heavy ball: SGD with momentum and dampening", false, false, false, 1},
+    {'n', gradient, true,  false, 0, false, Forgets::never,  nesterov<float>,      nesterov<double>,      "SGD with Nesterov's momentum", false, false, false, 1},
+    {'m', gradient, true,  false, 0, false, Forgets::never,  adam<float>,          adam<double>,          "Adam: a step along running moments of the gradient (beta1, beta2, floor)", false, false, false, 2},
+    {'w', gradient, true,  false, 0, false, Forgets::never,  adamw<float>,         adamw<double>,         "AdamW: Adam, with weight decay apart from the gradient", false, false, false, 2, true},
+    {'v', gradient, true,  false, 0, false, Forgets::never,  rmsprop<float>,       rmsprop<double>,       "RMSprop: the gradient over its running size (beta2, floor)", false, false, false, 1},
+    {'g', gradient, true,  false, 0, false, Forgets::never,  adagrad<float>,       adagrad<double>,       "AdaGrad: the gradient over its accumulated size (floor)", false, false, false, 1},
+    {'l', gradient, true,  false, 0, false, Forgets::never,  lars<float>,          lars<double>,          "LARS: momentum, with a rate for each block (momentum, trust)", true, false, false, 1, true},
+    {'k', gradient, true,  false, 0, false, Forgets::never,  lamb<float>,          lamb<double>,          "LAMB: Adam, with a rate for each block (beta1, beta2, floor, trust)", true, false, false, 2, true},
+    {'t', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)", true, false, false, 2, false, true},
+    {'1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss", false, false, false, 0, false, false, 1},
+    {'2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties", false, false, false, 0, false, false, 2},
     {'.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
     {'{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
     {'}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},

@@ -78,7 +78,15 @@ Schedule checked(const Choice& choice, const Horizon& run, const std::string& ke
   return schedule;
 }
 
+constexpr Damping damping_table[] = {
+    {"xi", [](double) { return 1.0; }, "dp = -xi p dt: in equilibrium xi has mean sigma^2 / 2T and variance eps T"},
+    {"eps xi", [](double eps) { return eps; },
+     "dp = -eps xi p dt: in equilibrium xi has mean sigma^2 / (2 eps T) and variance T"},
+};
+
 }  // namespace
+
+std::span<const Damping> dampings() { return damping_table; }
 
 bool matches(std::string_view pattern, std::string_view name) {
   // Only the last star ever needs another try: what the stars before it took can stay as short as possible.
@@ -113,6 +121,12 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
         throw Error(
             "part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
             "accepts or rejects all parts together",
+            part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      if (mine[k]->joint == Joint::gradient && first[k]->joint == Joint::gradient && mine[k]->piece != first[k]->piece)
+        throw Error(
+            "part \"{}\": \"{}\" reads another piece of U than part \"{}\" (\"{}\") at the same meeting; let one of "
+            "them wait with '.'",
             part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
   }
 }
@@ -176,24 +190,38 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   };
   for (const auto& [name, part] : settings) {
     const std::string key = "part." + name + ".";
-    PartRecipe made{name,
-                    parse_scheme(part.scheme),
-                    checked(part.step, run, key + "step", 0, false, false),
-                    checked(part.friction, run, key + "friction", 0, true, true),
-                    checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature",
-                            0, true, false),
-                    checked(part.mass, run, key + "mass", 0, false, false),
-                    offset,
-                    0,
-                    {}};
+    PartRecipe made{
+        name,
+        parse_scheme(part.scheme),
+        checked(part.step, run, key + "step", 0, false, false),
+        checked(part.friction, run, key + "friction", 0, true, true),
+        checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true,
+                false),
+        checked(part.mass, run, key + "mass", 0, false, false),
+        checked(part.sigma, run, key + "sigma", 0, true, false),
+        checked(part.eps, run, key + "eps", 0, true, false),
+        &row_named(part.damping, dampings(), "damping"),
+        part.xi,
+        {0, part.momentum, part.dampening, part.weight_decay, part.beta1, part.beta2, part.floor, part.trust},
+        offset};
+    const auto within = [&](std::string_view what, double x, double least, double most) {
+      if (!(x >= least && x < most))
+        throw Error("{}{} must be at least {} and below {}, not {}", key, what, least, most, x);
+    };
+    within("momentum", part.momentum, 0, 1), within("dampening", part.dampening, 0, INFINITY);
+    within("beta1", part.beta1, 0, 1), within("beta2", part.beta2, 0, 1), within("floor", part.floor, 0, INFINITY);
+    within("weight_decay", part.weight_decay, 0, INFINITY), within("trust", part.trust, 0, INFINITY);
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;
       for (const std::uint32_t i : frozen_entries[b.name])
         made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
+      made.constants.blocks.push_back(offset - made.offset);
       place(b);
     }
     made.size = offset - made.offset;
+    made.constants.blocks.push_back(made.size);
+    made.constants.freedom = double(made.freedom());
     if (made.size == 0) {
       std::string patterns;
       for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;

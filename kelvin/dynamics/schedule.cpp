@@ -35,11 +35,23 @@ double logarithmic(const Numbers& n, double step, const Horizon&) {
   return n[0] * std::log(2.0) / std::log(2 + step / n[1]);
 }
 
+double warmup(const Numbers& n, double step, const Horizon&) {
+  return n[0] * std::min(1.0, (step + 1) / std::max(1.0, n[1]));
+}
+double warmup_cosine(const Numbers& n, double step, const Horizon& run) {
+  if (step < n[1]) return warmup(n, step, run);
+  const double share = std::min(1.0, (step - n[1]) / std::max(1.0, run.steps - n[1]));
+  return n[2] + (n[0] - n[2]) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+
 constexpr Parameter constant_takes[] = {{"value", "", "the number"}};
 constexpr Parameter posterior_takes[] = {{"times", "1.0", "1 is the Bayes posterior, less is a colder one"}};
 constexpr Parameter ramp_takes[] = {{"from", "", "value at the first step"},
                                     {"to", "", "value at the end"},
                                     {"over", "0.0", "steps it takes, 0 for the whole run"}};
+constexpr Parameter warmup_takes[] = {{"value", "", "what it rises to"}, {"over", "", "steps it takes"}};
+constexpr Parameter warmup_cosine_takes[] = {
+    {"value", "", "what it rises to"}, {"over", "", "steps it takes"}, {"to", "", "value at the end of the run"}};
 constexpr Parameter stairs_takes[] = {{"from", "", "value at the first step"},
                                       {"factor", "0.1", "multiplier at each drop"},
                                       {"every", "", "steps between drops"}};
@@ -57,6 +69,8 @@ constexpr ScheduleRow table[] = {
     {"posterior", posterior_takes, posterior, "times / N, N the rows of training data (1 without data)"},
     {"linear", ramp_takes, linear, "a straight line"},
     {"cosine", ramp_takes, cosine, "half a cosine wave"},
+    {"warmup", warmup_takes, warmup, "a straight line from value / over up to value, then constant"},
+    {"warmup_cosine", warmup_cosine_takes, warmup_cosine, "the same, then half a cosine wave down"},
     {"exponential", ramp_takes, exponential, "a constant ratio per step"},
     {"step", stairs_takes, stairs, "from factor^floor(step / every)"},
     {"cyclical", cyclical_takes, cyclical, "half a cosine wave, begun anew every cycle"},

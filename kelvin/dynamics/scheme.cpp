@@ -22,7 +22,21 @@ constexpr NamedScheme table[] = {
     {"oba",    "OBA",        1,      nowhere,    "momentum",   "Vlaar 2022; SGD with momentum at temperature 0"},
     {"limit",  "BARAB",      exact,  after_bath, "",           "Leimkuhler and Matthews 2013, high-friction limit"},
     {"ubu",    "UBU",        2,      nowhere,    "",           "Sanz-Serna and Zygalakis 2021; Chada, Leimkuhler, Paulin and Whalley 2023"},
+    {"adl",     "BACDEDCAB", 2,      at_thermostat, "bacdedcab", "Vlaar 2022; adaptive Langevin of Jones and Leimkuhler 2011"},
+    {"bafefab", "BAFEFAB",   2,      at_thermostat, "",        "Vlaar 2022, C and D in one"},
+    {"badodab", "BAEFEAB",   2,      nowhere,    "baefeab",    "Leimkuhler and Shang 2016, whose D and O are E and F here"},
     {"sgld",   "S",          1,      nowhere,    "sgd",        "Welling and Teh 2011"},
+    {"heavy_ball", "h",      no_law, nowhere,    "sgd_momentum", "Polyak 1964"},
+    {"nesterov", "n",        no_law, nowhere,    "",           "Nesterov 1983; Sutskever, Martens, Dahl and Hinton 2013"},
+    {"adam",   "m",          no_law, nowhere,    "",           "Kingma and Ba 2015"},
+    {"adamw",  "w",          no_law, nowhere,    "",           "Loshchilov and Hutter 2019"},
+    {"rmsprop", "v",         no_law, nowhere,    "",           "Tieleman and Hinton 2012"},
+    {"adagrad", "g",         no_law, nowhere,    "",           "Duchi, Hazan and Singer 2011"},
+    {"lars",   "l",          no_law, nowhere,    "",           "You, Gitman and Ginsburg 2017"},
+    {"lamb",   "k",          no_law, nowhere,    "",           "You et al. 2020"},
+    {"barzilai_borwein", "t", no_law, nowhere,   "bbgd",       "Barzilai and Borwein 1988"},
+    {"respa",  "B1(B2AB2)10B1", no_law, nowhere, "",           "Tuckerman, Berne and Martyna 1992, no bath"},
+    {"respa_langevin", "B1(B2AOAB2)10B1", 2, nowhere, "",      "Vlaar 2022, BAOAB inside"},
     {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
     {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
@@ -91,7 +105,10 @@ struct Parser {
         if (inner.empty()) throw Error("scheme \"{}\": there is nothing to repeat inside ( )", text);
         for (int n = repeats(); n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
       } else {
-        out.push_back(&letter(c));
+        if (std::isdigit(static_cast<unsigned char>(c)))
+          throw Error("scheme \"{}\": '{}' stands alone; a number stands behind ')', or 1 or 2 behind B", text, c);
+        const bool piece = c == 'B' && at < text.size() && (text[at] == '1' || text[at] == '2');
+        out.push_back(&letter(piece ? text[at++] : c));
       }
       if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
     }
@@ -117,6 +134,9 @@ void check_braces(const Scheme& scheme) {
         if (a->letter->normals || b->letter->normals)
           throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
                       scheme.text, (a->letter->normals ? a : b)->letter->symbol);
+        if (a->letter->moves_xi || a->letter->memory)
+          throw Error("scheme \"{}\": '{}' remembers something inside {{ }} that a return would not undo; move it out",
+                      scheme.text, a->letter->symbol);
         if (a->letter != b->letter)
           throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
       }
@@ -137,11 +157,19 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const auto sequence = Parser{scheme.text, extra_letters}.sequence(0);
   if (sequence.empty())
     throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
-  std::map<const Letter*, int> occurrences;
+  std::map<const Letter*, std::size_t> occurrences, so_far;
   for (const Letter* l : sequence) ++occurrences[l];
+  const Letter* remembers = nullptr;
   for (const Letter* l : sequence) {
-    scheme.moves.push_back({l, 1.0 / occurrences[l]});
+    scheme.moves.push_back({l, 1.0 / double(occurrences[l]), so_far[l]++});
+    if (l->memory && remembers && remembers != l)
+      throw Error("scheme \"{}\": '{}' and '{}' both keep a memory of past gradients; use one of them in a part",
+                  scheme.text, remembers->symbol, l->symbol);
+    if (l->memory) remembers = l;
+    scheme.memory = std::max(scheme.memory, l->memory);
     scheme.has_momentum |= l->moves_p;
+    scheme.adaptive |= l->adaptive;
+    scheme.takes_sums |= l->whole;
   }
   check_braces(scheme);
 
@@ -150,7 +178,11 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const Kinetic where = row && row->kinetic != nowhere     ? row->kinetic
                         : last_bath == scheme.moves.rend() ? on_step
                                                            : after_bath;
-  scheme.kinetic_after = where == after_bath ? std::size_t(scheme.moves.rend() - last_bath) : scheme.moves.size();
+  const auto thermostat =
+      std::find_if(scheme.moves.begin(), scheme.moves.end(), [](const Move& m) { return m.letter->moves_xi; });
+  scheme.kinetic_after = where == after_bath      ? std::size_t(scheme.moves.rend() - last_bath)
+                         : where == at_thermostat ? std::size_t(thermostat - scheme.moves.begin())
+                                                  : scheme.moves.size();
   scheme.kinetic_exact = row && row->kinetic != nowhere;
   return scheme;
 }

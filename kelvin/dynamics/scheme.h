@@ -15,8 +15,9 @@ namespace kelvin {
 inline constexpr double exact = std::numeric_limits<double>::infinity();
 inline constexpr double no_law = std::numeric_limits<double>::quiet_NaN();  // has no stationary law to be right about
 
-// Where in a step p.p/m has the mean n T on a Gaussian, for any stable step.
-enum class Kinetic { nowhere, on_step, after_bath };
+// Where in a step p.p/m has the mean n T on a Gaussian, for any stable step. At a thermostat on any U: xi, whose mean
+// does not drift, moves by eps h (p.p/m - n T) there and nowhere else.
+enum class Kinetic { nowhere, on_step, after_bath, at_thermostat };
 
 struct NamedScheme {
   std::string_view name, text;
@@ -29,6 +30,7 @@ std::span<const NamedScheme> schemes();
 struct Move {
   const Letter* letter;
   double share;
+  std::size_t occurrence = 0;  // of its letter in the string
 };
 
 struct Scheme {
@@ -37,6 +39,9 @@ struct Scheme {
   std::size_t kinetic_after = 0;  // the kinetic temperature is read before move number kinetic_after of the next pass
   bool kinetic_exact = false;
   bool has_momentum = false;  // some letter moves p
+  bool adaptive = false;      // some letter uses xi, sigma or eps
+  bool takes_sums = false;    // some letter needs the whole part
+  int memory = 0;             // the most that a letter keeps per element
 };
 
 // Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the

@@ -247,21 +247,42 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
             b[v] = load(packed + in * wide);
             for (int o = 0; o < out; ++o) c[v][o] = load(packed + std::size_t(in + 1 + o) * wide);
           }
-          for (std::size_t s = 0; s < l.rows; ++s)
-            for (int v = 0; v < vectors; ++v) {
-              Lanes<Real> h = b[v], d = {};
-              for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
-              const auto active = h > 0;
-              h = positive(h);
-              for (int o = 0; o < out; ++o) {
-                const Real y = l.y[s * out + std::size_t(o)];
-                c_slope[v][o] += h * y;
-                d += c[v][o] * y;
+          if constexpr (out == 1) {
+            // One output: d = c y where active, so c may wait until the rows are summed, and h = a x + b gives c_slope
+            // from the same sums.
+            for (std::size_t s = 0; s < l.rows; ++s)
+              for (int v = 0; v < vectors; ++v) {
+                Lanes<Real> h = b[v];
+                for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
+                const Lanes<Real> y = h > 0 ? all(l.y[s]) : Lanes<Real>{};
+                b_slope[v] += y;
+                for (int i = 0; i < in; ++i) a_slope[v][i] += y * l.x[s * in + std::size_t(i)];
               }
-              d = active ? d : Lanes<Real>{};
-              b_slope[v] += d;
-              for (int i = 0; i < in; ++i) a_slope[v][i] += d * l.x[s * in + std::size_t(i)];
+            for (int v = 0; v < vectors; ++v) {
+              c_slope[v][0] = b[v] * b_slope[v];
+              b_slope[v] *= c[v][0];
+              for (int i = 0; i < in; ++i) {
+                c_slope[v][0] += a[v][i] * a_slope[v][i];
+                a_slope[v][i] *= c[v][0];
+              }
             }
+          } else {
+            for (std::size_t s = 0; s < l.rows; ++s)
+              for (int v = 0; v < vectors; ++v) {
+                Lanes<Real> h = b[v], d = {};
+                for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
+                const auto active = h > 0;
+                h = positive(h);
+                for (int o = 0; o < out; ++o) {
+                  const Real y = l.y[s * out + std::size_t(o)];
+                  c_slope[v][o] += h * y;
+                  d += c[v][o] * y;
+                }
+                d = active ? d : Lanes<Real>{};
+                b_slope[v] += d;
+                for (int i = 0; i < in; ++i) a_slope[v][i] += d * l.x[s * in + std::size_t(i)];
+              }
+          }
           for (int v = 0; v < vectors; ++v) {
             const std::size_t first = u + std::size_t(v) * lanes<Real>, count = within<Real>(first, l.hidden);
             if (in == 2 && count == std::size_t(lanes<Real>)) {
@@ -283,7 +304,13 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
       units.template operator()<1>();
       for (int o = 0; o < out; ++o) {
         Real total = 0;
-        for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+        if constexpr (out == 1) {
+          Lanes<Real> some = {};
+          for (std::size_t s = 0; s < l.rows; s += lanes<Real>) some += load_some(l.y + s, within<Real>(s, l.rows));
+          total = sum(some);
+        } else {
+          for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+        }
         slope.out_bias[o] = (keep == 0 ? 0 : slope.out_bias[o]) + share * total;
       }
     });

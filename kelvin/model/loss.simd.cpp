@@ -8,20 +8,15 @@ namespace kelvin::KELVIN_ISA {
 // corrected for the rounding of 1 + e.
 double binary_cross_entropy(std::size_t rows, const float* outputs, const float* targets, float* slopes) {
   double total = 0;
-  const auto some = [&](const float* f_from, const float* y_from, float* slope_to) {
-    const Floats f = load(f_from), y = load(y_from);
+  for (std::size_t s = 0; s < rows; s += lanes<float>) {
+    const std::size_t count = rows - s < lanes<float> ? rows - s : lanes<float>;
+    const Floats f = load_some(outputs + s, count), y = load_some(targets + s, count);
     const Floats size = f > 0 ? f : -f, cut = size < 87.0f ? size : 87.0f - Floats{};
-    const Floats e = exponential(-cut), sum = 1.0f + e;
-    store<float>(slope_to, (f > 0 ? 1.0f - Floats{} : e) / sum - y);
-    return positive(f) - y * f + (logarithm(sum) + (e - (sum - 1.0f)) / sum);
-  };
-  std::size_t s = 0;
-  for (; s + lanes<float> <= rows; s += lanes<float>) total += double(sum(some(outputs + s, targets + s, slopes + s)));
-  if (s < rows) {
-    float f[lanes<float>] = {}, y[lanes<float>] = {}, slope[lanes<float>], value[lanes<float>];
-    for (std::size_t i = s; i < rows; ++i) f[i - s] = outputs[i], y[i - s] = targets[i];
-    store<float>(value, some(f, y, slope));
-    for (std::size_t i = s; i < rows; ++i) slopes[i] = slope[i - s], total += double(value[i - s]);
+    const Floats e = exponential(-cut), sum_of_both = 1.0f + e;
+    store_some(slopes + s, (f > 0 ? 1.0f - Floats{} : e) / sum_of_both - y, count);
+    float value[lanes<float>];
+    store<float>(value, positive(f) - y * f + (logarithm(sum_of_both) + (e - (sum_of_both - 1.0f)) / sum_of_both));
+    total += double(sum(load_some(value, count)));
   }
   return total;
 }

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "kelvin/core/pages.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/gemm.h"
 #include "kelvin/model/layer.h"
 #include "kelvin/model/loss.h"
+#include "kelvin/model/product.h"
 
 namespace kelvin {
 namespace {
@@ -46,13 +49,20 @@ void check_output(const Activation& output, const Loss& loss, Targets kind) {
 template <class Real>
 struct Data {
   std::size_t rows, inputs, outputs;
-  std::vector<Real> x, y;  // rows x inputs, rows x outputs
+  LargeArray<Real> x;   // rows x inputs
+  std::vector<Real> y;  // rows x outputs
   Targets kind;
   Units units;  // of the targets; none for classes
 };
 
-// Which loops serve a layer: those of layer.h where it is narrow on one side, else BLAS.
-enum class Shape { few_in, few_out, wide };
+// Which loops serve a layer: those of layer.h where it is narrow on one side; those of product.h where its weights stay
+// in the cache, for what they do faster than BLAS: the values, and the slopes if the inputs were gathered for it; else
+// BLAS.
+enum class Shape { few_in, few_out, medium, wide };
+constexpr std::size_t medium_bytes = std::size_t(1) << 19;
+
+// Rows gathered, and then multiplied, at a time: few enough to stay in the cache, and many tiles of product.h.
+constexpr std::size_t gathered_at_once = 42;
 
 template <class Real>
 struct Layer {
@@ -70,6 +80,13 @@ void copy_row(const Real* from, std::size_t n, Real* to) {
   if (n > narrow) std::copy_n(from, n, to);
   else
     for (std::size_t i = 0; i < n; ++i) to[i] = from[i];  // a call would cost more
+}
+
+// A row of n numbers into panels (product.h) that lie `apart`.
+template <class Real>
+void pack_row(const Real* from, std::size_t n, Real* to, std::size_t apart) {
+  for (; n >= panel; n -= panel, from += panel, to += apart) std::memcpy(to, from, panel * sizeof(Real));
+  std::copy_n(from, n, to);
 }
 
 template <class Real>
@@ -91,7 +108,9 @@ class Mlp final : public Network<Real> {
                         {}};
       if (out <= narrow && (last || in > narrow)) layer.shape = Shape::few_out;
       else if (in <= narrow && !last) layer.shape = Shape::few_in;
-      if (layer.shape != Shape::wide) layer.packed.resize((narrow + 1) * padded(std::max(in, out)));
+      else if (in * out * sizeof(Real) <= medium_bytes) layer.shape = Shape::medium;
+      if (layer.shape == Shape::medium) layer.packed.resize(packed_size(in, out));
+      else if (layer.shape != Shape::wide) layer.packed.resize((narrow + 1) * padded(std::max(in, out)));
       layers_.push_back(std::move(layer));
     }
     const auto& first = layers_.front();
@@ -175,6 +194,7 @@ class Mlp final : public Network<Real> {
   struct Chunk {
     std::size_t first, rows;
     const Real *x, *y;
+    Batch gather;  // rows whose inputs are still to be put into x, in panels, by the first layer
   };
 
   std::size_t count(Batch rows) const { return rows.empty() ? data_->rows : rows.size(); }
@@ -199,7 +219,7 @@ class Mlp final : public Network<Real> {
     }
     delta_.resize(rows * widest + widest_vector);
     next_delta_.resize(rows * widest + widest_vector);
-    x_.resize(rows * data_->inputs + widest_vector);
+    x_.resize(packed_size(rows, data_->inputs) + widest_vector);
     y_.resize(rows * data_->outputs);
   }
 
@@ -212,19 +232,56 @@ class Mlp final : public Network<Real> {
     const std::size_t all = count(rows), n = std::min(rows_at_once(all), all - first), in = data_->inputs,
                       out = data_->outputs;
     make_room();
-    if (rows.empty()) return {first, n, data_->x.data() + first * in, data_->y.data() + first * out};
-    constexpr std::size_t ahead = 4,
-                          line = 64 / sizeof(Real);  // rows lie anywhere in memory: ask for them in good time
+    if (rows.empty()) return {first, n, data_->x.data() + first * in, data_->y.data() + first * out, {}};
+    const Batch mine = rows.subspan(first, n);
+    const bool in_panels = layers_.front().shape == Shape::medium;
+    constexpr std::size_t ahead = 4;  // rows lie anywhere in memory: ask for them in good time
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t row = rows[first + i];
-      if (in > narrow && i + ahead < n)
-        for (std::size_t k = 0; k < in; k += line)
-          __builtin_prefetch(data_->x.data() + rows[first + i + ahead] * in + k);
-      copy_row(data_->x.data() + row * in, in, x_.data() + i * in);
-      copy_row(data_->y.data() + row * out, out, y_.data() + i * out);
+      if (in > narrow && i + ahead < n) {
+        __builtin_prefetch(data_->y.data() + mine[i + ahead] * out);
+        for (std::size_t k = 0; k < in && !in_panels; k += 64 / sizeof(Real))
+          __builtin_prefetch(row(mine[i + ahead]) + k);
+      }
+      if (!in_panels) copy_row(row(mine[i]), in, x_.data() + i * in);
+      copy_row(data_->y.data() + mine[i] * out, out, y_.data() + i * out);
     }
-    return {first, n, x_.data(), y_.data()};
+    return {first, n, x_.data(), y_.data(), in_panels ? mine : Batch{}};
   }
+
+  // The values of a medium layer: its inputs in rows, or, if they are still to be gathered, some rows at a time and
+  // packed, while memory fetches the next ones.
+  void medium_forward(std::size_t l, const Chunk& c, const Real* w, const Real* b) {
+    Layer<Real>& layer = layers_[l];
+    const LayerRows<Real> r = rows_of(l, c, layer.values.data());
+    pack_turned(r.out, r.in, w, r.packed);
+    Product<Real> p{.rows = c.rows,
+                    .columns = r.out,
+                    .depth = r.in,
+                    .a = r.x,
+                    .a_row = r.x_stride,
+                    .a_depth = 1,
+                    .a_panel = panel,
+                    .b = r.packed,
+                    .c = r.y,
+                    .c_row = r.y_stride,
+                    .bias = b,
+                    .relu = layer.relu};
+    if (l > 0 || c.gather.empty()) return multiply(p);
+    p.a_row = panel, p.a_panel = c.rows * panel;
+    const Real* soon[gathered_at_once];
+    for (std::size_t first = 0; first < c.rows; first += gathered_at_once) {
+      p.rows = std::min(gathered_at_once, c.rows - first);
+      for (std::size_t i = first; i < first + p.rows; ++i)
+        pack_row(row(c.gather[i]), r.in, x_.data() + i * panel, p.a_panel);
+      const std::size_t next = first + p.rows, count = std::min(gathered_at_once, c.rows - next);
+      for (std::size_t i = 0; i < count; ++i) soon[i] = row(c.gather[next + i]);
+      p.soon = {soon, count};
+      p.a = x_.data() + first * panel, p.c = r.y + first * r.y_stride;
+      multiply(p);
+    }
+  }
+
+  const Real* row(std::size_t i) const { return data_->x.data() + i * data_->inputs; }
 
   LayerRows<Real> rows_of(std::size_t l, const Chunk& c, Real* y) {
     Layer<Real>& layer = layers_[l];
@@ -260,11 +317,13 @@ class Mlp final : public Network<Real> {
       const Real *w = q.data() + weight(l), *b = q.data() + bias(l);
       if (layer.shape == Shape::few_in) few_in_forward(r, w, b, layer.relu);
       if (layer.shape == Shape::few_out) few_out_forward(r, w, b);
+      if (layer.shape == Shape::medium) medium_forward(l, c, w, b);
       if (layer.shape == Shape::wide) {
         for (std::size_t i = 0; i < c.rows; ++i) std::copy_n(b, layer.outputs, r.y + i * r.y_stride);
         gemm(1, {r.x, c.rows, r.in, r.x_stride}, {w, r.out, r.in, r.in, true}, 1, r.y, r.y_stride);
       }
-      if (!(layer.shape == Shape::few_in && layer.relu)) layer.activation->forward({r.y, c.rows * r.y_stride});
+      const bool done = layer.relu && (layer.shape == Shape::few_in || layer.shape == Shape::medium);
+      if (!done) layer.activation->forward({r.y, c.rows * r.y_stride});
     }
   }
 
@@ -288,7 +347,21 @@ class Mlp final : public Network<Real> {
       if (wanted_[2 * l] || wanted_[2 * l + 1]) {
         if (layer.shape == Shape::few_in) few_in_slopes(r, share, keep, w, b);
         if (layer.shape == Shape::few_out) few_out_slopes(r, share, keep, w, b);
-        if (layer.shape == Shape::wide) {
+        if (l == 0 && !c.gather.empty()) {
+          multiply({.rows = r.out,
+                    .columns = r.in,
+                    .depth = c.rows,
+                    .a = r.y,
+                    .a_row = 1,
+                    .a_depth = r.y_stride,
+                    .a_panel = panel * r.y_stride,
+                    .b = r.x,
+                    .c = w,
+                    .c_row = r.in,
+                    .share = share,
+                    .keep = keep});
+          column_sums(r, share, keep, b);
+        } else if (layer.shape >= Shape::medium) {
           gemm(share, {r.y, c.rows, r.out, r.y_stride, true}, {r.x, c.rows, r.in, r.x_stride}, keep, w, r.in);
           column_sums(r, share, keep, b);
         }
@@ -297,7 +370,7 @@ class Mlp final : public Network<Real> {
       const bool relu_below = layers_[l - 1].relu;
       if (layer.shape == Shape::few_in) few_in_below(r, next_delta_.data());
       if (layer.shape == Shape::few_out) few_out_below(r, next_delta_.data(), through_relu = relu_below);
-      if (layer.shape == Shape::wide)
+      if (layer.shape >= Shape::medium)
         gemm(1, {r.y, c.rows, r.out, r.y_stride}, {q.data() + weight(l), r.out, r.in, r.in}, 0, next_delta_.data(),
              r.x_stride);
       std::swap(delta_, next_delta_);
@@ -368,8 +441,8 @@ std::unique_ptr<Network<Real>> make_mlp(const ModelSettings& settings, const Dat
 
   auto kept = std::make_shared<Data<Real>>();
   kept->rows = data.rows, kept->inputs = inputs, kept->outputs = outputs;
-  kept->x.assign(data.inputs.begin(), data.inputs.end());
-  kept->x.resize(kept->x.size() + widest_vector);  // vectors may read beyond the last row
+  kept->x.resize(data.inputs.size() + widest_vector);  // vectors may read beyond the last row
+  std::copy(data.inputs.begin(), data.inputs.end(), kept->x.begin());
   kept->y.assign(targets.values.begin(), targets.values.end());
   kept->kind = targets.kind;
   if (targets.kind == Targets::numbers) kept->units = data.target_units;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kelvin/core/noise.h"
+
 namespace kelvin {
 
 using Batch = std::span<const std::uint32_t>;  // row numbers; empty means every row
@@ -20,6 +22,12 @@ struct Block {
   std::size_t size() const { return rows * columns; }
 };
 
+// What an evaluation is told besides q and its rows.
+struct Evaluation {
+  Stream stream;  // of its own, for energies that draw something: masks
+  int piece = 0;  // which piece of U: 0 for all of it
+};
+
 template <class Real>
 struct Potential {
   virtual ~Potential() = default;
@@ -29,6 +37,9 @@ struct Potential {
   // Which of the blocks, in the order they were arranged, the gradient is wanted of from now on; all until told. What
   // is not wanted need not be written.
   virtual void want(std::span<const char>) {}
+  virtual void prepare(const Evaluation&) {}  // called before an evaluation, if it is no plain one of all of U
+  virtual int pieces() const { return 1; }
+  virtual bool noisy() const { return false; }  // whether U depends on the evaluation besides q and the rows
   // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first
   // call.
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;

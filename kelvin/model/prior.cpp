@@ -138,8 +138,19 @@ class WithPriors final : public Potential<Real> {
     for (Held& h : held_) h.block = block_named(h.block.name, blocks);
   }
   void want(std::span<const char> blocks) override { inner_->want(blocks); }
+  // Piece 1 is the loss, piece 2 the priors; a potential with pieces of its own keeps them, and the priors go with 1.
+  void prepare(const Evaluation& next) override {
+    piece_ = next.piece;
+    inner_->prepare(next);
+  }
+  int pieces() const override { return 2; }
+  bool noisy() const override { return inner_->noisy(); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    const double u = (*inner_)(q, rows, g), share = 1 / double(std::max<std::size_t>(1, this->rows()));
+    const bool split = piece_ > 0 && inner_->pieces() == 1, loss = !split || piece_ == 1;
+    const bool own = split ? piece_ == 2 : piece_ < 2;
+    if (!loss) std::fill(g.begin(), g.end(), Real(0));
+    const double u = loss ? (*inner_)(q, rows, g) : 0, share = 1 / double(std::max<std::size_t>(1, this->rows()));
+    if (!own) return u;
     double sum = 0;
     for (const auto& [block, prior] : held_)
       sum += add_of(*prior.row)(q.subspan(block.offset, block.size()), prior.numbers.data(), share,
@@ -162,6 +173,7 @@ class WithPriors final : public Potential<Real> {
 
   std::unique_ptr<Potential<Real>> inner_;
   std::vector<Held> held_;
+  int piece_ = 0;
 };
 
 // "*.bias" and "layer2.bias=0.5" freeze whole blocks, "layer1.weight[0,2]" does not.

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "kelvin/core/noise.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/quadratic.h"
 
@@ -120,6 +121,46 @@ Moments gaussian_moments(const Choice& c, double T) {
   const Eigen::VectorXd variance =
       k.K.size() == 0 ? Eigen::VectorXd(T * k.stiffness.cwiseInverse()) : T * k.covariance.diagonal();
   return {{k.mean.begin(), k.mean.end()}, {variance.begin(), variance.end()}, double(k.mean.size()) * T / 2};
+}
+
+// ---- noisy: a Gaussian whose gradient is known from minibatches only, each row pulling along its own vector. With one
+// row per evaluation the gradient has independent noise of exactly that mean (0) and variance in every coordinate.
+
+ToyEnergy noisy(const Choice& c) {
+  const double stiffness = above_0(c, "stiffness"), spread = std::sqrt(above_0(c, "noise"));
+  const std::size_t n = whole(c, "dimension", 1), rows = whole(c, "rows", 2);
+  if (n * rows > 100'000'000) throw Error("toy \"{}\": {} rows of {} numbers are too many", c.name, rows, n);
+  std::vector<double> pulls(n * rows);
+  normals({stream_key(0, "noisy"), 0, 0, 0}, 0, std::span(pulls));
+  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> x(pulls.data(), Eigen::Index(rows),
+                                                                                       Eigen::Index(n));
+  x.rowwise() -= x.colwise().mean().eval();
+  const Eigen::RowVectorXd scale = spread * std::sqrt(double(rows)) * x.colwise().norm().cwiseInverse();
+  x *= scale.asDiagonal();
+  return {n,
+          [stiffness](In q, Out g) {
+            double u = 0;
+            for (std::size_t i = 0; i < q.size(); ++i) {
+              g[i] = stiffness * q[i];
+              u += g[i] * q[i] / 2;
+            }
+            return u;
+          },
+          {},
+          {},
+          std::move(pulls)};
+}
+
+Moments noisy_moments(const Choice& c, double T) {
+  const std::size_t n = whole(c, "dimension", 1);
+  return {std::vector(n, 0.0), std::vector(n, T / above_0(c, "stiffness")), double(n) * T / 2};
+}
+
+// ---- two scales: U = slow q^2 / 2 + fast q^2 / 2
+
+ToyEnergy two_scales(const Choice& c) { return {1, {}, {}, {}, {}, {above_0(c, "slow"), above_0(c, "fast")}}; }
+Moments two_scales_moments(const Choice& c, double T) {
+  return {{0}, {T / (above_0(c, "slow") + above_0(c, "fast"))}, T / 2};
 }
 
 // ---- double well: U = height (x^2 - 1)^2 + tilt x
@@ -281,8 +322,18 @@ constexpr Parameter skewed_parameters[] = {{"k", "2.0", "shape of the gamma law 
 constexpr Parameter ring_parameters[] = {{"radius", "2.0", "where U is lowest"},
                                          {"strength", "10.0", "stiffness across it"}};
 
+constexpr Parameter noisy_parameters[] = {{"stiffness", "1.0", "of every coordinate"},
+                                          {"noise", "20.0", "variance of the gradient with batch.size = 1"},
+                                          {"dimension", "20", "number of coordinates"},
+                                          {"rows", "10000", "of pretended data, to draw minibatches from"}};
+
+constexpr Parameter scales_parameters[] = {{"slow", "1.0", "stiffness of piece 1"},
+                                           {"fast", "9.0", "stiffness of piece 2"}};
+
 constexpr Toy table[] = {
     {"gaussian", gaussian_parameters, gaussian, gaussian_moments, "(q - mean)^T K (q - mean) / 2"},
+    {"noisy", noisy_parameters, noisy, noisy_moments, "stiffness q^2 / 2, with a noisy gradient from minibatches"},
+    {"two_scales", scales_parameters, two_scales, two_scales_moments, "slow q^2 / 2 for B1, fast q^2 / 2 for B2"},
     {"double_well", well_parameters, double_well, double_well_moments, "height (x^2 - 1)^2 + tilt x"},
     {"mixture", mixture_parameters, mixture, mixture_moments, "equal Gaussians on a grid, -log of their sum"},
     {"banana", banana_parameters, banana, banana_moments, "x ~ N(0, a), y + b x^2 - a b ~ N(0, 1)"},
@@ -316,27 +367,54 @@ class DiagonalGaussian final : public Potential<Real> {
 const Toy& toy_named(const Choice& c) { return row_named(c.name, toys(), "toy", c.where); }
 
 template <class Real>
+class TwoScales final : public Potential<Real> {
+ public:
+  explicit TwoScales(const std::vector<double>& stiffness) : stiffness_{stiffness[0], stiffness[1]} {}
+  std::vector<Block> blocks() const override { return blocks_; }
+  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
+  void prepare(const Evaluation& next) override { piece_ = next.piece; }
+  int pieces() const override { return 2; }
+  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
+    const std::size_t at = blocks_[0].offset;
+    const double k = piece_ == 0 ? stiffness_[0] + stiffness_[1] : stiffness_[piece_ - 1];
+    g[at] = Real(k) * q[at];
+    return double(g[at]) * double(q[at]) / 2;
+  }
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<TwoScales>(*this); }
+
+ private:
+  std::vector<Block> blocks_{{"q", 1, 1, 0, 0, true}};
+  double stiffness_[2];
+  int piece_ = 0;
+};
+
+template <class Real>
 class ToyPotential final : public Potential<Real> {
  public:
   explicit ToyPotential(ToyEnergy toy)
       : energy_(std::move(toy.energy)),
         blocks_{{"q", toy.dimension, 1, 0, 0, true}},
+        pulls_(std::make_shared<const std::vector<double>>(std::move(toy.pulls))),
         q_(toy.dimension),
         g_(toy.dimension) {}
   std::vector<Block> blocks() const override { return blocks_; }
   void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
-  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
+  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
     const auto offset = std::ptrdiff_t(blocks_[0].offset);
     std::copy_n(q.begin() + offset, q_.size(), q_.begin());
     const double u = energy_(q_, g_);
+    for (const std::uint32_t row : rows)
+      for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += (*pulls_)[row * g_.size() + i] / double(rows.size());
     std::copy(g_.begin(), g_.end(), g.begin() + offset);
     return u;
   }
+  std::size_t rows() const override { return pulls_->size() / g_.size(); }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<ToyPotential>(*this); }
 
  private:
   std::function<double(In, Out)> energy_;
   std::vector<Block> blocks_;
+  std::shared_ptr<const std::vector<double>> pulls_;  // shared among walkers
   std::vector<double> q_, g_;
 };
 
@@ -350,6 +428,7 @@ std::unique_ptr<Potential<Real>> make_toy(const Choice& choice) {
   ToyEnergy made = toy.energy(choice.completed(toy.parameters, "toy"));
   if (!made.stiffness.empty())
     return std::make_unique<DiagonalGaussian<Real>>(made.dimension, made.stiffness, made.mean);
+  if (!made.pieces.empty()) return std::make_unique<TwoScales<Real>>(made.pieces);
   return std::make_unique<ToyPotential<Real>>(std::move(made));
 }
 

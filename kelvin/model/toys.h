@@ -17,7 +17,9 @@ struct ToyEnergy {
   std::size_t dimension;
   std::function<double(std::span<const double> q, std::span<double> g)> energy;  // returns U, writes its gradient
   std::vector<double> stiffness = {},
-                      mean = {};  // or, if not empty: U = sum of stiffness (q - mean)^2 / 2, one for all or each
+                      mean = {};    // or, if not empty: U = sum of stiffness (q - mean)^2 / 2, one for all or each
+  std::vector<double> pulls = {};   // rows x dimension: what each row of "data" adds to the gradient; they sum to 0
+  std::vector<double> pieces = {};  // or: U = (pieces[0] + pieces[1]) q^2 / 2, which B1 and B2 can tell apart
 };
 
 struct Toy {

@@ -64,6 +64,7 @@ const Statistic statistics[] = {
     {"virial", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].virial; }},
     {"configurational_temperature", "<f8", true,
      [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
+    {"xi", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].xi; }},
 };
 
 template <class Real>

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/dynamics/preset.h"
+
+#include <fmt/ranges.h>
+
+#include "kelvin/core/choice.h"
+
+namespace kelvin {
+namespace {
+
+using enum Layers;
+constexpr PresetRole langevin[] = {{"layer", each, "scheme = 'BAOAB'"}};
+constexpr PresetRole adl[] = {{"layer", each, "scheme = 'BACDEDCAB'"}};
+constexpr PresetRole lol[] = {{"hidden", all_but_last, "scheme = 'BAOAB'"},
+                              {"output", last, "scheme = 'BARAB', temperature = 0.0"}};
+constexpr PresetRole dhsgd[] = {{"hidden", all_but_last, "scheme = 'BAB', temperature = 0.0"},
+                                {"output", last, "scheme = 'BARAB', temperature = 0.0"}};
+constexpr PresetRole dhsgdc[] = {{"hidden", all_but_last, "scheme = 'BAB', temperature = 0.0"},
+                                 {"output", last, "scheme = 'S.', temperature = 0.0"}};
+constexpr PresetRole adlala[] = {{"hidden", all_but_last, "scheme = 'BACDEDCAB'"},
+                                 {"output", last, "scheme = 'BAOAB'"}};
+
+constexpr PresetRole sgd[] = {{"layer", each, "scheme = 'S', temperature = 0.0"}};
+constexpr PresetRole adam[] = {{"layer", each, "scheme = 'adam', temperature = 0.0"}};
+
+constexpr Preset table[] = {
+    {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
+    {"adam", adam, "step = 0.005", "Adam in every layer"},
+    {"langevin", langevin, "step = 0.1, friction = 1.0, temperature = 1e-4",
+     "Langevin in layers: each layer its own friction and temperature"},
+    {"adl", adl, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1",
+     "adaptive Langevin in layers: each layer its own xi"},
+    {"lol", lol, "step = 0.1, friction = 0.01, temperature = 1e-3",
+     "LOL: Langevin in the hidden layers, its high-friction limit in the output layer"},
+    {"dhsgd", dhsgd, "step = 0.1",
+     "DHSGD: Hamiltonian in the hidden layers, gradient descent of rate h^2/2 in the "
+     "output layer"},
+    {"dhsgdc", dhsgdc, "step = 0.1", "DHSGDc, the contractive variant: gradient descent of rate h in the output layer"},
+    {"adlala", adlala, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1, friction = 0.1",
+     "AdLaLa: adaptive Langevin in the hidden layers, Langevin in the output layer"},
+};
+
+Value::Group settings_of(std::string_view text) {
+  const Value v = parse_toml(fmt::format("it = {{ {} }}", text), "preset");
+  return std::get<Value::Group>(std::get<Value::Group>(v.is).at("it").is);
+}
+
+void fill(Value::Group& into, const Value::Group& from) {
+  for (const auto& [key, value] : from) into.emplace(key, value);
+}
+
+Value text(std::string x) { return {std::move(x), "preset"}; }
+
+Value list(std::vector<std::string> items) {
+  Value::List out;
+  for (std::string& item : items) out.push_back(text(std::move(item)));
+  return {out, "preset"};
+}
+
+Value::Group parts_of(const Preset& preset, std::size_t layers) {
+  if (layers == 0)
+    throw Error(
+        "preset \"{}\" makes a part of each layer; without layers give the parts: [part.NAME] with blocks and "
+        "a role",
+        preset.name);
+  const std::string end = fmt::format("layer{}.*", layers);
+  Value::Group parts;
+  const auto add = [&](const std::string& name, Value blocks, std::string_view role) {
+    parts[name] = {Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset"};
+  };
+  for (const PresetRole& role : preset.roles) {
+    const std::string name(role.name);
+    if (role.layers == all_but_last && layers > 1) add(name, list({"*", "!" + end}), role.name);
+    if (role.layers == last) add(name, list({end}), role.name);
+    for (std::size_t k = 1; role.layers == each && k <= layers; ++k)  // the first also takes what is in no layer
+      add(fmt::format("{}{}", name, k),
+          k == 1 ? list({"*", "!layer*.*", "layer1.*"}) : list({fmt::format("layer{}.*", k)}), role.name);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::span<const Preset> presets() { return table; }
+
+void apply_preset(Value::Group& file, std::size_t layers) {
+  const auto given = file.find("preset");
+  if (given == file.end()) return;
+  Choice choice;
+  assign(choice, given->second, "preset");
+  if (!choice.given()) return;
+  const Preset& preset = row_named(choice.name, presets(), "preset", choice.where);
+  if (!file.contains("part")) file["part"] = {parts_of(preset, layers), "preset"};
+  auto* parts = std::get_if<Value::Group>(&file["part"].is);
+  if (!parts) return;  // refused where parts are read
+  for (auto& [name, value] : *parts) {
+    auto* part = std::get_if<Value::Group>(&value.is);
+    if (!part) continue;
+    std::string role = preset.roles.size() == 1 ? std::string(preset.roles[0].name) : name;
+    if (const auto own = part->find("role"); own != part->end() && preset.roles.size() > 1)
+      assign(role, own->second, "part." + name + ".role");
+    const PresetRole* row = nullptr;
+    std::vector<std::string_view> known;
+    for (const PresetRole& r : preset.roles) {
+      known.push_back(r.name);
+      if (r.name == role) row = &r;
+    }
+    if (!row)
+      throw Error("preset \"{}\" has no role \"{}\" for part \"{}\"; give it role = \"{}\"", preset.name, role, name,
+                  fmt::join(known, "\" or \""));
+    (*part)["role"] = text(role);
+    fill(*part, settings_of(row->settings));
+    fill(*part, choice.values);
+    fill(*part, settings_of(preset.usual));
+  }
+}
+
+}  // namespace kelvin

@@ -31,7 +31,7 @@ void add_analyse(CLI::App& app) {
     if (const auto extra = command.remaining(); !extra.empty()) {
       std::vector<std::string> all = {"--json"};
       for (const std::string& name : *names) all.push_back(option_name(name));
-      remark(fmt::format("analyse takes no {}{}; `kelvin analyse --help` lists the options", extra.front(),
+      remark(fmt::format("analyse takes no {}; `kelvin analyse --help` lists the options{}", extra.front(),
                          suggestion(extra.front(), all)));
       throw Exit{2};
     }

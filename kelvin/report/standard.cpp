@@ -33,8 +33,9 @@ bool classifies_a_plane(const Samples& samples) {
 }
 
 template <class Real>
-Finding predictions(const Samples& samples, const RunSettings& settings, const Remark& tell) {
-  const Replay<Real> again = replay<Real>(samples, settings, tell);
+Finding predictions(const Samples& samples, const RunSettings& settings) {
+  const auto said_when_it_ran = [](std::string_view) {};
+  const Replay<Real> again = replay<Real>(samples, settings, said_when_it_ran);
   const Splits& splits = again.problem.data;
   const bool tested = splits.test.rows > 0, validated = splits.validation.rows > 0;
   const Dataset& rows = tested ? splits.test : validated ? splits.validation : splits.train;
@@ -57,10 +58,9 @@ Finding predictions(const Samples& samples, const RunSettings& settings, const R
   return predict_finding(found, splits.train);
 }
 
-Finding predictions(const Samples& samples, const Remark& tell) {
+Finding predictions(const Samples& samples, const Remark&) {
   const RunSettings settings = settings_of(samples);
-  return settings.precision == "float" ? predictions<float>(samples, settings, tell)
-                                       : predictions<double>(samples, settings, tell);
+  return settings.precision == "float" ? predictions<float>(samples, settings) : predictions<double>(samples, settings);
 }
 
 Finding regions(const Samples& samples, const Remark&) {

@@ -33,7 +33,7 @@ TEST(Certify, StatesTheKnownBiasOfAGaussian) {
   settings.part["all"] = moving("OBABO", 0.6);
   settings.precision = "double";
   const auto problem = make_problem<double>(settings, [](std::string_view) {});
-  const Certificate found = certify(problem, {.steps = 30'000, .warmup = 100, .pairs = 2, .threads = 1}, [](double) {});
+  const Certificate found = certify(problem, {.steps = 20'000, .warmup = 100, .pairs = 2, .threads = 1}, [](double) {});
   const auto square = [](double h) { return 1 / (1 - h * h / 4); };
   const Bias& b = found.biases.back();
   ASSERT_EQ(b.of, "q[0]^2");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <vector>
@@ -75,6 +76,19 @@ TEST(HouseRules, NamesHaveAJob) {
     EXPECT_FALSE(std::regex_search(text_of(path), lazy)) << path;
     for (const char* name : {"utils", "common", "helpers", "misc"})
       EXPECT_EQ(path.stem().string().find(name), std::string::npos) << path;
+  }
+}
+
+// Two types of one name in the library would be mixed up by the linker without a word.
+TEST(HouseRules, TypesHaveNamesOfTheirOwn) {
+  const std::regex type(R"(\n(struct|class|enum|enum class) (\w+)[^;\n]*\{)");
+  std::map<std::string, fs::path> declared;
+  for (const fs::path& path : sources({"kelvin"})) {
+    if (path.extension() != ".h") continue;
+    const std::string text = text_of(path);
+    for (std::sregex_iterator it(text.begin(), text.end(), type), end; it != end; ++it)
+      EXPECT_TRUE(declared.emplace((*it)[2], path).second)
+          << path << " declares " << (*it)[2] << " again, after " << declared.at((*it)[2]);
   }
 }
 

@@ -12,7 +12,7 @@ constexpr std::size_t most_curves = 8, points_of_a_curve = 200;
 
 // The quantity over all chosen walkers, and over each of them if asked for.
 template <class Visit>
-void each_series(const Quantity& q, const Chosen& chosen, bool per_walker, Visit&& visit) {
+void each_series(const ChosenQuantity& q, const Chosen& chosen, bool per_walker, Visit&& visit) {
   visit("all", q.walkers);
   if (per_walker)
     for (std::size_t w = 0; w < q.walkers.size(); ++w) visit(std::to_string(chosen.walkers[w]), Chains{q.walkers[w]});
@@ -29,7 +29,7 @@ double steps_between_draws(const Chosen& chosen) {
 }
 
 // The mean of the first draws of all walkers, as their number grows.
-Curve running_mean(const Quantity& q) {
+Curve running_mean(const ChosenQuantity& q) {
   Curve curve{q.name, {}, {}, {}, {}, "line"};
   const std::size_t draws = q.walkers.front().size(), stride = std::max<std::size_t>(1, draws / points_of_a_curve);
   double sum = 0;
@@ -58,7 +58,7 @@ Analysed analyse_averages(const Samples& samples, const AnalysisOptions& options
                 false,
                 false};
   std::size_t unknown = 0;
-  for (const Quantity& q : found) {
+  for (const ChosenQuantity& q : found) {
     each_series(q, chosen, options.per_walker, [&](const std::string& walker, const Chains& x) {
       const double error = mcse_mean(x), spread = deviation(x);
       unknown += !std::isfinite(error);
@@ -100,7 +100,7 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
                 false};
   std::vector<std::string> refusals;
   const double spacing = steps_between_draws(chosen);
-  for (const Quantity& q : found) {
+  for (const ChosenQuantity& q : found) {
     each_series(q, chosen, options.per_walker, [&](const std::string& walker, const Chains& x) {
       const auto windowed = windowed_autocorrelation_time(x), reduced = reduced_autocorrelation_time(x);
       const auto& longer = windowed.missing >= reduced.missing ? windowed : reduced;

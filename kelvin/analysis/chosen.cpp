@@ -55,9 +55,9 @@ std::vector<double> at_draws(const std::vector<double>& values, const Chosen& ch
 }
 
 // Statistics of the run, as its store named them.
-std::vector<Quantity> statistics(const Chosen& chosen, const std::vector<std::string>& globs) {
+std::vector<ChosenQuantity> statistics(const Chosen& chosen, const std::vector<std::string>& globs) {
   const Samples& samples = chosen.samples;
-  std::vector<Quantity> out;
+  std::vector<ChosenQuantity> out;
   for (const auto& [place, fingerprint] : samples.manifest.arrays) {
     constexpr std::string_view group = "sample_stats/";
     if (!place.starts_with(group)) continue;
@@ -68,7 +68,7 @@ std::vector<Quantity> statistics(const Chosen& chosen, const std::vector<std::st
     for (std::size_t k = 0; k < width; ++k) {
       const std::string part = per_part ? samples.parts[k] : "", full = per_part ? quantity_of_part(name, part) : name;
       if (!matches_any(globs, full)) continue;
-      Quantity q{full, part, {}};
+      ChosenQuantity q{full, part, {}};
       for (const std::size_t w : chosen.walkers)
         q.walkers.push_back(at_draws(samples.statistic(name, w), chosen, width, k));
       out.push_back(std::move(q));
@@ -175,8 +175,8 @@ Rows rows_of(const Chosen& chosen) {
   return rows_of(std::move(held), chosen.size);
 }
 
-std::vector<Quantity> quantities(const Chosen& chosen, const std::vector<std::string>& globs) {
-  std::vector<Quantity> out = statistics(chosen, globs);
+std::vector<ChosenQuantity> quantities(const Chosen& chosen, const std::vector<std::string>& globs) {
+  std::vector<ChosenQuantity> out = statistics(chosen, globs);
   for (const ChosenBlock& b : chosen.blocks) {
     std::vector<std::size_t> columns;
     for (std::size_t i = 0; i < b.size; ++i)
@@ -200,7 +200,7 @@ std::vector<Quantity> quantities(const Chosen& chosen, const std::vector<std::st
   return out;
 }
 
-std::vector<Quantity> usual_quantities(const Chosen& chosen, const std::vector<std::string>& globs) {
+std::vector<ChosenQuantity> usual_quantities(const Chosen& chosen, const std::vector<std::string>& globs) {
   if (!globs.empty()) return quantities(chosen, globs);
   std::vector<std::string> usual = {"potential", "energy", "kinetic_temperature of *",
                                     "configurational_temperature of *"};

@@ -44,12 +44,13 @@ Rows rows_of(const Chosen&);
 Rows rows_of(std::vector<double> numbers, std::size_t width);
 
 // One number per draw, of each chosen walker.
-struct Quantity {
+struct ChosenQuantity {
   std::string name, part;  // part: empty if it belongs to all of them
   Chains walkers;
 };
-std::vector<Quantity> quantities(const Chosen&, const std::vector<std::string>& globs);
-std::vector<Quantity> usual_quantities(const Chosen&, const std::vector<std::string>& globs);  // or, without globs
+std::vector<ChosenQuantity> quantities(const Chosen&, const std::vector<std::string>& globs);
+std::vector<ChosenQuantity> usual_quantities(const Chosen&,
+                                             const std::vector<std::string>& globs);  // or, without globs
 
 // Of a part, or of all if they have the same; refuses one that changed during the run.
 double temperature_of(const Samples&, const std::string& part);

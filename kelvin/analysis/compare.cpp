@@ -23,7 +23,7 @@ struct Run {
   std::string name;
   json settings;
   std::vector<json> log;
-  std::vector<Measure> measures;
+  std::vector<Measured> measures;
 };
 
 std::vector<json> read_log(const std::filesystem::path& run) {
@@ -47,14 +47,14 @@ double logged(const json& line, const std::string& path) {
   return at->is_number() ? at->get<double>() : NAN;
 }
 
-void add(std::vector<Measure>& out, std::string name, double value, double error = NAN) {
+void add(std::vector<Measured>& out, std::string name, double value, double error = NAN) {
   if (std::isfinite(value)) out.push_back({std::move(name), value, error});
 }
 
 // Loss and accuracy, or rmse, of single draws, on each set of rows.
 template <class Real>
 void score_draws(const Replay<Real>& run, std::size_t most, const std::function<void(double)>& progress,
-                 std::vector<Measure>& out) {
+                 std::vector<Measured>& out) {
   const Problem<Real>& problem = run.problem;
   if (!problem.train) return;
   const Samples& samples = run.samples;
@@ -93,10 +93,10 @@ double evaluations(const Replay<Real>& run) {
 }
 
 template <class Real>
-std::vector<Measure> measured(const Replay<Real>& run, const std::vector<json>& log, std::size_t most,
-                              const std::function<void(double)>& progress) {
+std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>& log, std::size_t most,
+                               const std::function<void(double)>& progress) {
   const Samples& samples = run.samples;
-  std::vector<Measure> out;
+  std::vector<Measured> out;
   const json last = log.empty() ? json() : log.back();
   for (const char* split : {"train", "validation", "test"})
     for (const char* name : {"loss", "accuracy", "rmse"})
@@ -157,17 +157,17 @@ std::map<std::string, std::vector<std::string>> settings_that_differ(const std::
 json number(double x) { return std::isfinite(x) ? json(x) : json(); }
 
 // A row for each measure, two columns for each run: the value and its error.
-Table side_by_side(const std::vector<std::string>& names, const std::vector<std::vector<Measure>>& measures) {
+Table side_by_side(const std::vector<std::string>& names, const std::vector<std::vector<Measured>>& measures) {
   std::vector<std::string> order;
   for (const auto& list : measures)
-    for (const Measure& m : list)
+    for (const Measured& m : list)
       if (std::find(order.begin(), order.end(), m.name) == order.end()) order.push_back(m.name);
   Table table;
   for (const std::string& name : order) {
     Table::Row row = {{"measure", name}};
     for (std::size_t k = 0; k < names.size(); ++k) {
       const auto m =
-          std::find_if(measures[k].begin(), measures[k].end(), [&](const Measure& x) { return x.name == name; });
+          std::find_if(measures[k].begin(), measures[k].end(), [&](const Measured& x) { return x.name == name; });
       const bool there = m != measures[k].end();
       row.emplace_back(names[k], number(there ? m->value : NAN));
       row.emplace_back(names[k] + " error", number(there ? m->error : NAN));
@@ -179,12 +179,12 @@ Table side_by_side(const std::vector<std::string>& names, const std::vector<std:
 
 // The tables of some runs: their measures, and how those of the others differ from the first run's.
 void add_tables(const std::string& title, const std::vector<std::string>& names,
-                const std::vector<std::vector<Measure>>& measures, Finding& out) {
+                const std::vector<std::vector<Measured>>& measures, Finding& out) {
   out.tables.push_back({title, side_by_side(names, measures)});
-  std::vector<std::vector<Measure>> differences;
+  std::vector<std::vector<Measured>> differences;
   for (std::size_t k = 1; k < names.size(); ++k) {
     differences.push_back(difference(measures[0], measures[k]));
-    std::erase_if(differences.back(), [](const Measure& m) { return m.value == 0; });
+    std::erase_if(differences.back(), [](const Measured& m) { return m.value == 0; });
   }
   if (differences.empty()) return;
   out.tables.push_back({fmt::format("{}: difference to {}", title, names[0]),
@@ -204,12 +204,12 @@ Figure learning_curve(const std::vector<Run>& runs, const std::string& path, con
 }
 
 // What a reader wants first: how the last set of rows, or the energy, differs.
-std::string verdict(const std::vector<std::string>& names, const std::vector<std::vector<Measure>>& measures) {
+std::string verdict(const std::vector<std::string>& names, const std::vector<std::vector<Measured>>& measures) {
   for (const char* name : {"test loss over draws", "validation loss over draws", "train loss over draws",
                            "test loss at the end", "train loss at the end", "potential"}) {
     std::vector<std::string> said;
     for (std::size_t k = 0; k < names.size(); ++k)
-      for (const Measure& m : measures[k])
+      for (const Measured& m : measures[k])
         if (m.name == name)
           said.push_back(std::isnan(m.error) ? fmt::format("{} {:.4g}", names[k], m.value)
                                              : fmt::format("{} {:.4g} +- {:.2g}", names[k], m.value, m.error));
@@ -220,12 +220,12 @@ std::string verdict(const std::vector<std::string>& names, const std::vector<std
 
 }  // namespace
 
-std::vector<Measure> average(const std::vector<std::vector<Measure>>& runs) {
-  std::vector<Measure> out;
-  for (const Measure& first : runs.front()) {
+std::vector<Measured> average(const std::vector<std::vector<Measured>>& runs) {
+  std::vector<Measured> out;
+  for (const Measured& first : runs.front()) {
     std::vector<double> values;
     for (const auto& run : runs)
-      for (const Measure& m : run)
+      for (const Measured& m : run)
         if (m.name == first.name) values.push_back(m.value);
     const double n = double(values.size());
     double mean = 0, square = 0;
@@ -236,10 +236,10 @@ std::vector<Measure> average(const std::vector<std::vector<Measure>>& runs) {
   return out;
 }
 
-std::vector<Measure> difference(const std::vector<Measure>& a, const std::vector<Measure>& b) {
-  std::vector<Measure> out;
-  for (const Measure& x : a)
-    for (const Measure& y : b)
+std::vector<Measured> difference(const std::vector<Measured>& a, const std::vector<Measured>& b) {
+  std::vector<Measured> out;
+  for (const Measured& x : a)
+    for (const Measured& y : b)
       if (x.name == y.name) out.push_back({x.name, y.value - x.value, std::hypot(x.error, y.error)});
   return out;
 }
@@ -262,7 +262,7 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
 
   Finding out{"compare", "Runs side by side", {}, {}, {}};
   std::vector<std::string> names;
-  std::vector<std::vector<Measure>> measures;
+  std::vector<std::vector<Measured>> measures;
   for (const Run& run : runs) names.push_back(run.name), measures.push_back(run.measures);
 
   const auto differ = settings_that_differ(runs);
@@ -285,10 +285,10 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
     else at->second.push_back(k);
   }
   std::vector<std::string> group_names;
-  std::vector<std::vector<Measure>> group_measures;
+  std::vector<std::vector<Measured>> group_measures;
   for (const auto& [same, members] : groups) {
     std::vector<std::string> mine;
-    std::vector<std::vector<Measure>> theirs;
+    std::vector<std::vector<Measured>> theirs;
     for (const std::size_t k : members) mine.push_back(names[k]), theirs.push_back(measures[k]);
     group_names.push_back(fmt::format("{}", fmt::join(mine, " ")));
     group_measures.push_back(members.size() > 1 ? average(theirs) : theirs.front());

@@ -14,15 +14,15 @@ struct CompareOptions {
   std::function<void(std::size_t run, double share)> progress = [](std::size_t, double) {};
 };
 
-struct Measure {
+struct Measured {
   std::string name;
   double value, error;  // standard error; nan if unknown
 };
 
 // Over several runs that estimate the same: their mean, and its standard error from their scatter.
-std::vector<Measure> average(const std::vector<std::vector<Measure>>&);
+std::vector<Measured> average(const std::vector<std::vector<Measured>>&);
 // b - a for measures that both have.
-std::vector<Measure> difference(const std::vector<Measure>& a, const std::vector<Measure>& b);
+std::vector<Measured> difference(const std::vector<Measured>& a, const std::vector<Measured>& b);
 
 Finding compare(const std::vector<Samples>&, const CompareOptions&);
 

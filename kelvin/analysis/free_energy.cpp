@@ -112,7 +112,7 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
 namespace {
 
 // x.v - mean.v for a direction that `analyse covariance` kept.
-Quantity along_direction(const Chosen& chosen, const std::string& name) {
+ChosenQuantity along_direction(const Chosen& chosen, const std::string& name) {
   const std::string file = (chosen.samples.run / "analysis" / "directions.npz").string();
   if (!std::filesystem::exists(file))
     throw Error("\"{}\" is not there; run `kelvin analyse covariance {}` first", file, chosen.samples.run.string());
@@ -124,7 +124,7 @@ Quantity along_direction(const Chosen& chosen, const std::string& name) {
     throw Error(
         "\"{}\" holds directions of {} numbers but the run has {} parameters; repeat `kelvin analyse covariance`", file,
         v->second.values.size(), chosen.size);
-  Quantity q{name, "", Chains(chosen.walkers.size())};
+  ChosenQuantity q{name, "", Chains(chosen.walkers.size())};
   for (std::size_t w = 0; w < chosen.walkers.size(); ++w)
     each_piece(chosen, chosen.walkers[w], [&](std::span<const double> rows) {
       for (std::size_t r = 0; r < rows.size(); r += chosen.size) {
@@ -142,7 +142,7 @@ bool names_direction(const std::string& name) {
          std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Quantity coordinate_of(const Samples& samples, const AnalysisOptions& options) {
+ChosenQuantity coordinate_of(const Samples& samples, const AnalysisOptions& options) {
   AnalysisOptions everything = options;
   everything.part.clear();
   const Chosen chosen = choose(samples, everything);
@@ -168,7 +168,7 @@ std::string with_error(double x, double error) {
 Analysed analyse_free_energy(const Samples& samples, const AnalysisOptions& options, const Remark&) {
   if (options.bins < 2) throw Error("--bins must be at least 2, not {}", options.bins);
   if (!(options.temperature >= 0)) throw Error("--temperature must be above 0, not {}", options.temperature);
-  const Quantity q = coordinate_of(samples, options);
+  const ChosenQuantity q = coordinate_of(samples, options);
   const double T = options.temperature > 0 ? options.temperature
                                            : temperature_of(samples, options.part.empty() ? q.part : options.part);
   const FreeEnergy f = free_energy(q.walkers, T, std::size_t(options.bins));

@@ -225,7 +225,7 @@ Finding landscape_trajectory(const Scene& scene, const LandscapeOptions& o) {
   const std::size_t every = std::size_t(o.every), each = (samples.draws + every - 1) / every;
   std::vector<std::string> names = o.of;
   if (names.empty())
-    for (const Quantity& q : quantities(scene.replay.problem)) names.push_back(q.name);
+    for (const Observable& q : quantities(scene.replay.problem)) names.push_back(q.name);
   Readings readings(scene, names, each * samples.walkers);
 
   std::vector<Column> columns(3 + names.size());

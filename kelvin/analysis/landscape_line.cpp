@@ -74,9 +74,9 @@ Table distances(std::vector<Block> blocks, const std::vector<double>& start, con
 }
 
 // The quantity that the verdict is about: the first loss, one without prior if there is one.
-std::string leading_of(const std::vector<Quantity>& quantities) {
+std::string leading_of(const std::vector<Observable>& quantities) {
   for (const bool prior : {false, true})
-    for (const Quantity& q : quantities)
+    for (const Observable& q : quantities)
       if (q.is_loss() && (q.view == View::potential) == prior) return q.name;
   return "";
 }
@@ -153,7 +153,7 @@ Finding landscape_line(const Scene& scene, const LandscapeOptions& o) {
   std::vector<std::string> barriers;
   std::size_t not_finite = 0;
   for (std::size_t c = 0; c < readings.quantities().size(); ++c) {
-    const Quantity& quantity = readings.quantities()[c];
+    const Observable& quantity = readings.quantities()[c];
     const double chance = quantity.score == &Score::loss ? chance_loss(problem, quantity.view) : NAN;
     Figure& figure = figure_named(finding, lines.size() > 1 ? quantity.name : quantity.kind);
     figure.caption = fmt::format("alpha = 0: {}, alpha = 1: {}{}", o.from, to,

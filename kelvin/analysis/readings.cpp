@@ -54,9 +54,9 @@ View view_named(const Problem<double>& problem, const std::string& split) {
   return view;
 }
 
-std::vector<Quantity> quantities(const Problem<double>& problem) {
-  std::vector<Quantity> all = {{"potential", measures[0].name, View::potential, nullptr, false},
-                               {"gradient_norm", "gradient_norm", View::potential, nullptr, true}};
+std::vector<Observable> quantities(const Problem<double>& problem) {
+  std::vector<Observable> all = {{"potential", measures[0].name, View::potential, nullptr, false},
+                                 {"gradient_norm", "gradient_norm", View::potential, nullptr, true}};
   for (std::size_t s = 0; s < std::size(split_names); ++s) {
     const View view = View(1 + s);
     if (!network_of(problem, view)) continue;
@@ -95,9 +95,9 @@ std::vector<double> point_at(const Scene& scene, const std::string& place) {
 // One thread's potential and networks.
 class Readings::Gauge {
  public:
-  Gauge(const Problem<double>& problem, const std::vector<Quantity>& chosen)
+  Gauge(const Problem<double>& problem, const std::vector<Observable>& chosen)
       : chosen_(chosen), g_(problem.recipe.size), q_(problem.recipe.size) {
-    for (const Quantity& c : chosen) {
+    for (const Observable& c : chosen) {
       Sight& sight = sights_[std::size_t(c.view)];
       sight.scored |= c.score != nullptr;
       sight.evaluated |= c.score == nullptr;
@@ -120,7 +120,7 @@ class Readings::Gauge {
       if (sight.scored) sight.score = sight.network->score(q_, {});
     }
     std::vector<double> numbers;
-    for (const Quantity& c : chosen_) {
+    for (const Observable& c : chosen_) {
       const Sight& sight = sights_[std::size_t(c.view)];
       numbers.push_back(c.score ? sight.score.*c.score : c.gradient_norm ? sight.norm : sight.energy);
     }
@@ -135,7 +135,7 @@ class Readings::Gauge {
     double energy = 0, norm = 0;
     Score score;
   };
-  const std::vector<Quantity>& chosen_;
+  const std::vector<Observable>& chosen_;
   std::array<Sight, 4> sights_;
   std::vector<double> g_, q_;
 };
@@ -143,9 +143,9 @@ class Readings::Gauge {
 Readings::Readings(const Scene& scene, const std::vector<std::string>& names, std::size_t total)
     : scene_(scene), total_(total) {
   const auto all = kelvin::quantities(scene.replay.problem);
-  for (const std::string& name : names) chosen_.push_back(row_named<Quantity>(name, all, "quantity", "--of"));
+  for (const std::string& name : names) chosen_.push_back(row_named<Observable>(name, all, "quantity", "--of"));
   if (names.empty())
-    for (const Quantity& q : all)
+    for (const Observable& q : all)
       if (!q.gradient_norm) chosen_.push_back(q);
   for (std::size_t t = 0; t < std::max<std::size_t>(1, std::min(scene.threads, total)); ++t)
     gauges_.push_back(std::make_unique<Gauge>(scene.replay.problem, chosen_));
@@ -155,7 +155,7 @@ Readings::~Readings() = default;
 
 std::vector<std::string> Readings::names() const {
   std::vector<std::string> out;
-  for (const Quantity& q : chosen_) out.push_back(q.name);
+  for (const Observable& q : chosen_) out.push_back(q.name);
   return out;
 }
 

@@ -8,14 +8,14 @@ namespace kelvin {
 
 enum class View { potential, train, validation, test };  // potential: U, the training loss plus prior / N
 
-struct Quantity {
+struct Observable {
   std::string name, kind;  // "train_loss", "loss"; U is a loss too
   View view;
   double Score::*score;  // or null: U, or the norm of its gradient
   bool gradient_norm;
   bool is_loss() const { return !gradient_norm && (!score || score == &Score::loss); }
 };
-std::vector<Quantity> quantities(const Problem<double>&);  // those that this problem has
+std::vector<Observable> quantities(const Problem<double>&);  // those that this problem has
 Potential<double>* potential_of(const Problem<double>&, View);
 View view_named(const Problem<double>&, const std::string& split);  // train is U: the prior belongs to it
 
@@ -37,7 +37,7 @@ class Readings {
   // `total` points are to come. Empty names: potential and, of every split, loss and accuracy or rmse.
   Readings(const Scene&, const std::vector<std::string>& names, std::size_t total);
   ~Readings();
-  const std::vector<Quantity>& quantities() const { return chosen_; }
+  const std::vector<Observable>& quantities() const { return chosen_; }
   std::vector<std::string> names() const;
   // Numbers of the quantities at point k = 0 ... count - 1, which place(k, q) writes into q; the same for any number
   // of threads.
@@ -47,7 +47,7 @@ class Readings {
  private:
   class Gauge;
   const Scene& scene_;
-  std::vector<Quantity> chosen_;
+  std::vector<Observable> chosen_;
   std::vector<std::unique_ptr<Gauge>> gauges_;  // one for each thread
   std::size_t done_ = 0, total_;
 };

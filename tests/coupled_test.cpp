@@ -109,7 +109,7 @@ TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
       for (fine.place = 0; fine.place < moves.size(); ++fine.place)
         for (fine.i = 0; fine.i < 2 * std::size_t(moves[fine.place].letter->normals); ++fine.i) {
           ChainState<double> at;
-          at.xi = {0};
+          at.xi = {problem.recipe.parts[0].xi};
           at.q = at.p = at.g = zero;
           chain.restore(at);
           chain.step();

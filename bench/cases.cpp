@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kelvin/analysis/columns.h"
-#include "kelvin/analysis/summary.h"
 #include "kelvin/analysis/predictive.h"
+#include "kelvin/analysis/summary.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
 #include "kelvin/model/gemm.h"
@@ -124,14 +124,6 @@ struct Memory {
   Memory(const Memory&) = delete;
   ~Memory() { std::filesystem::remove_all(path); }
 };
-// In memory, or the speed of the disk would be measured.
-std::filesystem::path new_directory() {
-  const std::filesystem::path memory = "/dev/shm";
-  std::string directory =
-      (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "kelvin_bench_XXXXXX";
-  if (!mkdtemp(directory.data())) throw Error("no temporary directory");
-  return directory;
-}
 
 // A run of 50 000 steps of 2-100-1, with every draw stored or none.
 std::function<void()> whole_run(bool stored) {
@@ -193,20 +185,12 @@ std::function<void()> read_once() {
     const Samples samples = open_samples(memory->path);
     for (const auto& [array, fingerprint] : samples.manifest.arrays)
       each_piece(samples, array, 0, [&](std::size_t, std::span<const double> x) { *sum += x.back(); });
-    const std::filesystem::path directory = new_directory();  // this run makes a gigabyte a second
-    {
-      Store<float> store(directory, *problem, plan.draws(), {}, [] { return 0.0; });
-      run<float>(
-          walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
-      store.finish();
-    }
-    std::filesystem::remove_all(directory);
   };
 }
 
 // A stored run of 784-100-10 with 100 draws; a thousand take ten times as long.
 struct StoredRun {
-  std::filesystem::path directory = new_directory();
+  Memory memory;
   Replay<float> replay;
   Dataset rows = random_rows(10000, 784, 10);
 
@@ -221,7 +205,7 @@ struct StoredRun {
     problem.recipe = make_recipe({{"all", part}}, {}, problem.train->blocks(), {});
     problem.potential = problem.train->clone();
     constexpr std::uint64_t draws = 100;
-    Store<float> store(directory, problem, draws, {}, [] { return 0.0; });
+    Store<float> store(memory.path, problem, draws, {}, [] { return 0.0; });
     Reading reading;
     reading.parts.resize(1);
     std::vector<float> q(problem.recipe.size);
@@ -231,10 +215,9 @@ struct StoredRun {
       store.keep({0, d, reading, q});
     }
     store.finish();
-    write_file(directory / "run.json", R"({"blocks": [], "parts": ["all"]})");
-    replay = {open_samples(directory), std::move(problem)};
+    write_file(memory.path / "run.json", R"({"blocks": [], "parts": ["all"]})");
+    replay = {open_samples(memory.path), std::move(problem)};
   }
-  ~StoredRun() { std::filesystem::remove_all(directory); }
 };
 
 std::function<void()> predictions() {

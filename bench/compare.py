@@ -67,6 +67,14 @@ def measured(cases):
     return times
 
 
+def peak_memory(case):
+    """Megabytes that the program held at most while it did the case."""
+    at = pathlib.Path(f"/proc/{programs[kelvin].pid}")
+    (at / "clear_refs").write_text("5")  # forgets the peak so far
+    ask(kelvin, case, 0.01)
+    return int(next(line for line in open(at / "status") if line.startswith("VmHWM")).split()[1]) / 1024
+
+
 def shown(x):
     for unit, scale in [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]:
         if x >= scale:
@@ -96,7 +104,10 @@ for what, above, below, sign, wanted in rows:
     spent = " / ".join(" + ".join(f"{who} {shown(statistics.median(times[(who, case)]))}" for who, case in group) for group in [[above], below])
     text += f"| {what} | {ratio:.3g}{'' if met else ' (missed)'} | {low:.3g} to {high:.3g} | {'at least' if sign == '>' else 'at most'} {wanted} | {spent} |\n"
 
-text += "\n## Growth\n\nTime of a BAOAB step over that of the first column.\n\n| what grows | " + " | ".join(f"x{k}" for k in factors) + " |\n| --- |" + " --- |" * len(factors) + "\n"
+text += "\nPeak memory of the whole program, its data and stored draws' buffers included:\n"
+for case in ["summary of 100000 draws of 1000 parameters", "predict 784-100-10"]:
+    text += f"\n- {case}: {peak_memory(case):.0f} MB"
+text += "\n\n## Growth\n\nTime of a BAOAB step over that of the first column.\n\n| what grows | " + " | ".join(f"x{k}" for k in factors) + " |\n| --- |" + " --- |" * len(factors) + "\n"
 curves = {}
 for what in growth:
     times = measured([(kelvin, f"growth {what} x{k}") for k in factors])

@@ -250,7 +250,7 @@ std::function<void()> large_toy() {
 
 // One pass that reads and writes q, p and g.
 std::function<void()> memory_pass() {
-  auto v = std::make_shared<std::vector<float>>(3 * ten_million, 1.0f);
+  auto v = std::make_shared<LargeArray<float>>(3 * ten_million, 1.0f);
   return [v] {
     float *q = v->data(), *p = q + ten_million, *g = p + ten_million;
     for (std::size_t i = 0; i < ten_million; ++i) {

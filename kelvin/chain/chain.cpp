@@ -185,8 +185,9 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
-  return {steps_, evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_),
-          q_,     p_,           g_,         xi_,       memory_};
+  const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
+  return {steps_,   evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_),
+          copy(q_), copy(p_),     copy(g_),   xi_,       memory_};
 }
 
 template <class Real>
@@ -229,7 +230,7 @@ void Chain<Real>::next_phase() {
   next_recipe();
   for (std::size_t k = 0; k < keeps_p.size(); ++k) keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum);
   if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
-  begin(std::vector<Real>(q_), keeps_p);
+  begin(LargeArray<Real>(q_), keeps_p);
 }
 
 template <class Real>

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kelvin/core/noise.h"
+#include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/dynamics/recipe.h"
 
@@ -124,7 +125,8 @@ class Chain {
   std::uint64_t seed_, metropolis_key_, evaluation_key_;
   std::uint32_t walker_;
 
-  std::vector<Real> q_, p_, g_, normals_;
+  LargeArray<Real> q_, p_, g_;
+  std::vector<Real> normals_;
   std::vector<double> xi_;    // of each part
   std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
   std::vector<Mover> movers_;
@@ -140,7 +142,7 @@ class Chain {
   std::size_t meetings_ = 0;
   bool starts_still_ = true;  // no part moves before the first meeting, so the gradient there may be taken a step early
 
-  std::vector<Real> old_q_, old_p_, old_g_;  // the state at '{'
+  LargeArray<Real> old_q_, old_p_, old_g_;  // the state at '{'
   double old_energy_ = 0, old_hamiltonian_ = 0;
   bool proposing_ = false;
   std::uint64_t proposals_ = 0, accepted_ = 0;

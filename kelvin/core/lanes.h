@@ -53,6 +53,23 @@ template <class Real>
 KELVIN_INLINE void store(Real* to, Lanes<Real> v) {
   std::memcpy(to, &v, sizeof v);
 }
+// Past the caches, where `to` is aligned as lanes are: for arrays that would not stay there, and need not be read
+// before they are written. What follows may not see it before `streamed`.
+template <class Real>
+KELVIN_INLINE void stream(Real* to, Lanes<Real> v) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), (__m512i)v);
+#elif defined(__AVX2__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), (__m256i)v);
+#else
+  store<Real>(to, v);
+#endif
+}
+KELVIN_INLINE void streamed() {
+#if defined(__AVX2__)
+  _mm_sfence();
+#endif
+}
 // The first `count` lanes only, from one to all of them; the others are 0.
 template <class Real>
 KELVIN_INLINE Lanes<Real> load_some(const Real* from, std::size_t count) {

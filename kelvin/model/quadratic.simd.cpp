@@ -6,19 +6,24 @@
 namespace kelvin::KELVIN_ISA {
 namespace {
 
-// Sums of a thousand numbers at a time in Real, of those in double.
-template <class Real>
+// Sums of a thousand numbers at a time in Real, of those in double. The first stretch may be shorter, so that the
+// others begin where lanes are aligned.
+template <class Real, bool streaming>
 KELVIN_INLINE double energy(std::size_t n, const Wells<Real>& w, const Real* q, Real* g) {
   constexpr std::size_t stretch = 1024;
   double total = 0;
-  for (std::size_t first = 0; first < n; first += stretch) {
-    const std::size_t last = n - first < stretch ? n : first + stretch;
+  std::size_t last = 0;
+  for (std::size_t first = 0; first < n; first = last) {
+    const std::size_t unaligned = streaming ? std::size_t(g + first) / sizeof(Real) % lanes<Real> : 0;
+    last = first + (unaligned ? lanes<Real> - unaligned : stretch);
+    if (last > n) last = n;
     Lanes<Real> sums = {};
     std::size_t i = first;
     for (; i + lanes<Real> <= last; i += lanes<Real>) {
       const Lanes<Real> k = w.stiffness_step ? load(w.stiffness + i) : all(*w.stiffness);
       const Lanes<Real> d = load(q + i) - (w.mean_step ? load(w.mean + i) : all(*w.mean)), slope = k * d;
-      store<Real>(g + i, slope);
+      if constexpr (streaming) stream<Real>(g + i, slope);
+      else store<Real>(g + i, slope);
       sums += slope * d;
     }
     Real rest = 0;
@@ -29,7 +34,15 @@ KELVIN_INLINE double energy(std::size_t n, const Wells<Real>& w, const Real* q, 
     }
     total += double(sum(sums) + rest);
   }
+  if constexpr (streaming) streamed();
   return total / 2;
+}
+
+constexpr std::size_t beyond_caches = std::size_t(1) << 25;  // bytes
+
+template <class Real>
+KELVIN_INLINE double energy(std::size_t n, const Wells<Real>& w, const Real* q, Real* g) {
+  return n * sizeof(Real) > beyond_caches ? energy<Real, true>(n, w, q, g) : energy<Real, false>(n, w, q, g);
 }
 
 }  // namespace

@@ -19,9 +19,25 @@ KELVIN_INLINE double sum_of_products(std::size_t n, const Real* a, const Real* b
   return total;
 }
 
+template <class Real>
+KELVIN_INLINE void add(std::size_t n, const Real* x, double share, double* __restrict mean,
+                       double* __restrict squares) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double change = double(x[i]) - mean[i];
+    mean[i] += change * share;
+    squares[i] += change * (double(x[i]) - mean[i]);
+  }
+}
+
 }  // namespace
 
 double dot(std::size_t n, const float* a, const float* b) { return sum_of_products(n, a, b); }
 double dot(std::size_t n, const double* a, const double* b) { return sum_of_products(n, a, b); }
+void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares) {
+  add(n, x, share, mean, squares);
+}
+void add_to_moments(std::size_t n, const double* x, double share, double* mean, double* squares) {
+  add(n, x, share, mean, squares);
+}
 
 }  // namespace kelvin::KELVIN_ISA

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "kelvin/core/sums.h"
+
 namespace kelvin {
 
 RunningMoments::RunningMoments(std::size_t size) : mean(size), squares(size) {
@@ -20,11 +22,7 @@ void RunningMoments::add(std::span<const Real> x) {
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) products[i * n + j] += change_[i] * change_[j] * (1 - share);
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    const double change = double(x[i]) - mean[i];
-    mean[i] += change * share;
-    squares[i] += change * (double(x[i]) - mean[i]);
-  }
+  add_to_moments(x, share, mean.data(), squares.data());
 }
 
 double RunningMoments::variance(std::size_t i) const {

@@ -34,8 +34,9 @@ double Progress::seconds() const {
 void Progress::show(double done, const std::string& note) {
   if (quiet_) return;
   const double share = done / total_, spent = seconds(), rate = (done - before_) / std::max(spent, 1e-9);
-  if (!terminal_ && share < 1 && share < shown_ + 0.1) return;  // ten lines are enough in a file
-  shown_ = share;
+  if (!terminal_ && spent < told_ + 30) return;  // seconds: a file wants a sign of life of long work only
+  told_ = spent;
+  shown_ = true;
   const std::string state = fmt::format("{:3.0f}%  {} {}/s  {} left  {}", 100 * share, rate_text(rate), unit_,
                                         clock(rate > 0 ? (total_ - done) / rate : 0), note);
   constexpr int width = 24;
@@ -47,7 +48,7 @@ void Progress::show(double done, const std::string& note) {
 }
 
 void Progress::finish() {
-  if (!quiet_ && terminal_ && shown_ >= 0) fmt::print(stderr, "\n");
+  if (shown_ && terminal_) fmt::print(stderr, "\n");
 }
 
 }  // namespace kelvin::cli

@@ -14,9 +14,9 @@ class Progress {
   double seconds() const;
 
  private:
-  double total_, before_, shown_ = -1;  // before_: done when it began
+  double total_, before_, told_ = 0;  // before_: done when it began; told_: seconds when it was last shown
   std::string unit_;
-  bool quiet_, terminal_;
+  bool quiet_, terminal_, shown_ = false;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

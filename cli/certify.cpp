@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/certify.h"
 
-#include <thread>
-
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "kelvin/trajectory/files.h"
@@ -14,7 +12,7 @@ struct Options {
   RunFile file;
   std::string out;
   long steps = 0, warmup = -1;
-  std::size_t pairs = 4, threads = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t pairs = 4, threads = all_threads();
   bool quiet = false, json = false;
 };
 
@@ -56,8 +54,7 @@ void add_certify(CLI::App& app) {
   command.footer("Example:  kelvin certify examples/gap.toml --steps 20000");
   command.callback([options] {
     RunSettings settings = read_run_settings(options->file.value());
-    for (auto& [name, part] : settings.part)
-      if (!part.temperature.given()) part.temperature = Choice("posterior");
+    fill_in_temperatures(settings, Choice("posterior"));
     with_precision(settings, [&]<class Real>() { execute<Real>(settings, *options); });
   });
 }

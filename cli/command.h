@@ -49,6 +49,9 @@ void print(const Table&, bool json);
 void print(const Finding&, bool json);
 void remark(std::string_view text);  // one line on stderr
 
+std::string utc(const char* format);  // the time now, as strftime writes it
+std::size_t all_threads();
+
 extern std::string command_line;  // as it was typed
 
 // Ends the program with a code of its own, when all that is to be said has been.

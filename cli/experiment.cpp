@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> names;
   std::string folder = "experiments", out = "runs/experiments", group;
-  std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t threads = all_threads();
   long seeds = 0;
   bool list = false, quick = false, store = false, quiet = false, json = false;
 };
@@ -72,13 +72,6 @@ std::string commit() {
   return text.substr(0, text.find('\n'));
 }
 
-std::string today() {
-  const std::time_t seconds = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&seconds));
-  return text;
-}
-
 nlohmann::json run(const Options& options, const std::string& name) {
   const Experiment experiment = open_experiment(options, name);
   const long seeds = options.seeds   ? options.seeds
@@ -119,7 +112,7 @@ nlohmann::json run(const Options& options, const std::string& name) {
   const Finding finding = conclude(experiment, outcomes);
   keep(out, finding);
   const nlohmann::json result = {{"experiment", name},
-                                 {"date", today()},
+                                 {"date", utc("%Y-%m-%d")},
                                  {"commit", commit()},
                                  {"kelvin", std::string(version())},
                                  {"seeds", seeds},
@@ -147,7 +140,7 @@ void add_experiment(CLI::App& app) {
   command.add_flag("--store", o->store, "put the result beside the experiment, for docs/experiments.md");
   command.add_flag("-q,--quiet", o->quiet, "no progress");
   command.add_flag("--json", o->json, "print JSON");
-  command.footer("Example:  kelvin experiment spiral_two_turns --quick");
+  command.footer("Example:  kelvin experiment twenty_units --quick");
   command.callback([o] {
     if (o->list) {
       Table table;

@@ -2,10 +2,6 @@
 // `kelvin landscape WHAT RUN`: a command for each row of the table, with the options that the row takes.
 #include "kelvin/analysis/landscape.h"
 
-#include <unistd.h>
-
-#include <thread>
-
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "kelvin/core/record.h"
@@ -16,7 +12,7 @@ namespace {
 struct Options : LandscapeOptions {
   std::string run;
   std::vector<std::string> data;
-  std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t threads = all_threads();
   bool json = false, quiet = false;
 };
 
@@ -52,7 +48,7 @@ void execute(const Landscape& what, const Options& options) {
   const auto scene_of = replay<double>(samples, settings_with(samples, options.data), remark);
   std::unique_ptr<Progress> progress;
   const auto tick = [&](double done, double total) {
-    if (!progress) progress = std::make_unique<Progress>(total, "points", options.quiet || !isatty(STDERR_FILENO));
+    if (!progress) progress = std::make_unique<Progress>(total, "points", options.quiet);
     if (done == total || progress->seconds() > 0.5) progress->show(done, "");
   };
   const Finding finding = what.explore({scene_of, options.threads, tick}, options);

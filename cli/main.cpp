@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands. Only cli/ prints and exits.
 #include <cstdio>
+#include <ctime>
+#include <thread>
 
 #include "cli/command.h"
 #include "kelvin/core/version.h"
@@ -16,6 +18,15 @@ void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) 
 void print(const Finding& finding, bool json) { print(json ? as_json(finding).dump(2) + "\n" : as_text(finding)); }
 
 void remark(std::string_view text) { std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data()); }
+
+std::string utc(const char* format) {
+  const std::time_t seconds = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, format, std::gmtime(&seconds));
+  return text;
+}
+
+std::size_t all_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 void RunFile::add_to(CLI::App& app) {
   app.add_option("file", path, "run file (TOML)")->required();

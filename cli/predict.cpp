@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
-#include <thread>
-
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "kelvin/analysis/predict_finding.h"
@@ -13,7 +9,7 @@ namespace {
 
 struct Options {
   std::string run, data, labels, outside, outside_labels, out, split;
-  std::size_t every = 1, threads = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t every = 1, threads = all_threads();
   std::vector<double> levels = {0.05, 0.25, 0.5, 0.75, 0.95};
   bool json = false, force = false, quiet = false;
 };
@@ -64,7 +60,7 @@ void execute(const Samples& samples, const RunSettings& settings, const Options&
   PredictOptions options;
   options.every = o.every, options.threads = o.threads;
   if (!o.out.empty()) options.levels = o.levels;
-  Progress progress(100, "%", o.quiet || o.json || !isatty(STDERR_FILENO));
+  Progress progress(100, "%", o.quiet || o.json);
   options.progress = [&](double share) { progress.show(100 * share, chosen.name); };
   Predicted found;
   found.rows = predict(again, chosen.data, options);

@@ -102,13 +102,6 @@ std::vector<std::string> chosen(const std::vector<std::string>& figures, const s
   return out;
 }
 
-std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", std::gmtime(&seconds));
-  return text;
-}
-
 }  // namespace
 
 void add_report(CLI::App& app) {
@@ -133,7 +126,7 @@ void add_report(CLI::App& app) {
     if (options->open && opener.empty())
       throw Error("--open needs xdg-open, which is not installed; install the Debian package `xdg-utils`");
     const std::vector<fs::path> runs(options->runs.begin(), options->runs.end());
-    const nlohmann::json document = report_document(runs, now(), remark);
+    const nlohmann::json document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
     const auto figures = figure_names(document);
     const auto wanted = options->png.empty() ? std::vector<std::string>() : chosen(figures, options->figure);
     const fs::path file = !options->out.empty() ? fs::path(options->out)

@@ -36,7 +36,7 @@ struct Options {
   RunFile file;
   std::string out, from;
   bool force = false, quiet = false, json = false;
-  std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t threads = all_threads();
   long more_steps = 0, until = 0;  // of `resume`
 };
 
@@ -166,13 +166,6 @@ std::uint32_t checksum_of(const Splits& data) {
   return sum;
 }
 
-std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
-  return text;
-}
-
 // What the speed of a run, and the last place of its numbers, may depend on.
 std::string machine() {
   utsname system = {};
@@ -264,7 +257,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   record["data_checksum"] = data;
   record.erase("finished");
   if (!resumed) {
-    record["created_at"] = now(), record["directory"] = std::filesystem::current_path().string();
+    record["created_at"] = utc("%Y-%m-%dT%H:%M:%SZ"), record["directory"] = std::filesystem::current_path().string();
     record["machine"] = machine();
   }
   write_record(out, record);
@@ -407,12 +400,7 @@ void add(CLI::App& app, const Mode& mode) {
     if (options->out.empty())
       options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
     RunSettings settings = read_run_settings(options->file.value());
-    const auto with_temperature = [&](std::map<std::string, PartSettings>& parts) {
-      for (auto& [name, part] : parts)
-        if (!part.temperature.given()) part.temperature = mode.temperature;
-    };
-    with_temperature(settings.part);
-    for (PhaseSettings& phase : settings.phase) with_temperature(phase.part);
+    fill_in_temperatures(settings, mode.temperature);
     if (!options->from.empty()) settings.from = options->from;
     const long total = settings.warmup + settings.steps;
     if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);

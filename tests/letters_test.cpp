@@ -56,8 +56,7 @@ TEST(Letters, RowsTellWhoForgetsMomentum) {
       const auto z = normals_for(l, 3);
       l.flow(a.part(), 0.2, z);
       l.flow(b.part(), 0.2, z);
-      const bool forgets =
-          l.forgets_p == Forgets::always || (l.forgets_p == Forgets::at_infinite_friction && std::isinf(gamma));
+      const bool forgets = l.forgets(gamma);
       EXPECT_EQ(a.p == b.p, forgets) << l.symbol << " gamma " << gamma;
     }
 }

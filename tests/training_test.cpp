@@ -96,6 +96,26 @@ part.all.scheme = "BAB"
   EXPECT_EQ(run.chain.q()[0], plain.chain.q()[0]) << "a phase that changes nothing changes nothing";
 }
 
+TEST(Phases, AfterKicksByPiecesUIsWholeAgain) {
+  Phased run(R"(
+model.toy = { name = "two_scales", slow = 1.0, fast = 9.0 }
+[part.all]
+step = 0.1
+temperature = 0
+[[phase]]
+steps = 2
+part.all.scheme = "B1B2AB2B1"
+[[phase]]
+steps = 2
+part.all.scheme = "BAB"
+)");
+  run.chain.start(Vec{1});
+  for (int n = 0; n < 4; ++n) {
+    run.chain.step_and_read();
+    EXPECT_DOUBLE_EQ(run.chain.reading().energy, 5 * run.chain.q()[0] * run.chain.q()[0]) << n;
+  }
+}
+
 TEST(Phases, GoOnBitForBitFromAnyStep) {
   for (int stop = 0; stop <= 12; ++stop) {
     Phased whole(two_phases), first(two_phases), second(two_phases);

@@ -108,16 +108,14 @@ Seen look(const Replay<Real>& run, const Extent& extent, const BoundaryOptions& 
 
 // ---- what is shown
 
-nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 Table::Row row(const std::string& of, const Bend& b) {
   return {{"boundary of", of},
           {"pieces", b.pieces},
-          {"length", number(b.length)},
-          {"mean_curvature", number(b.mean)},
-          {"sd", number(b.deviation)},
-          {"largest", number(b.largest)},
-          {"by_level_set", number(b.level_set_mean)}};
+          {"length", cell(b.length)},
+          {"mean_curvature", cell(b.mean)},
+          {"sd", cell(b.deviation)},
+          {"largest", cell(b.largest)},
+          {"by_level_set", cell(b.level_set_mean)}};
 }
 
 // Two rows: the mean of some boundaries' numbers, and its standard error.
@@ -128,7 +126,7 @@ void add_average(Table& table, const std::string& of, const std::vector<Bend>& b
     for (const Bend& b : bends)
       if (const double x = double(value(b)); std::isfinite(x)) values.push_back(x);
     const Spread s = spread(values);
-    means.emplace_back(name, number(values.empty() ? NAN : s.mean)), errors.emplace_back(name, number(s.error));
+    means.emplace_back(name, cell(values.empty() ? NAN : s.mean)), errors.emplace_back(name, cell(s.error));
   };
   add("pieces", [](const Bend& b) { return b.pieces; });
   add("length", [](const Bend& b) { return b.length; });

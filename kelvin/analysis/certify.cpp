@@ -178,7 +178,7 @@ double bias_order(const Recipe& recipe, bool full_batch) {
   double order = std::numeric_limits<double>::infinity();
   for (const PartRecipe& part : recipe.parts) {
     const bool forgets = std::any_of(part.scheme.moves.begin(), part.scheme.moves.end(),
-                                     [&](const Move& m) { return forgets_momentum(*m.letter, part.friction.at(0)); });
+                                     [&](const Move& m) { return m.letter->forgets(part.friction.at(0)); });
     order = std::min(order, (forgets ? 2 : 1) * order_of(part.scheme));
   }
   return full_batch ? order : std::min(order, 1.0);

@@ -79,8 +79,6 @@ std::vector<ChosenQuantity> statistics(const Chosen& chosen, const std::vector<s
 
 }  // namespace
 
-nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 std::string ChosenBlock::entry(std::size_t i) const {
   std::string index;
   for (std::size_t d = shape.size(); d-- > 0; i /= shape[d])

@@ -55,6 +55,4 @@ std::vector<ChosenQuantity> usual_quantities(const Chosen&,
 // Of a part, or of all if they have the same; refuses one that changed during the run.
 double temperature_of(const Samples&, const std::string& part);
 
-nlohmann::json cell(double x);  // null unless it is finite
-
 }  // namespace kelvin

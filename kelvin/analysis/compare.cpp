@@ -154,8 +154,6 @@ std::map<std::string, std::vector<std::string>> settings_that_differ(const std::
   return out;
 }
 
-json number(double x) { return std::isfinite(x) ? json(x) : json(); }
-
 // A row for each measure, two columns for each run: the value and its error.
 Table side_by_side(const std::vector<std::string>& names, const std::vector<std::vector<Measured>>& measures) {
   std::vector<std::string> order;
@@ -169,8 +167,8 @@ Table side_by_side(const std::vector<std::string>& names, const std::vector<std:
       const auto m =
           std::find_if(measures[k].begin(), measures[k].end(), [&](const Measured& x) { return x.name == name; });
       const bool there = m != measures[k].end();
-      row.emplace_back(names[k], number(there ? m->value : NAN));
-      row.emplace_back(names[k] + " error", number(there ? m->error : NAN));
+      row.emplace_back(names[k], cell(there ? m->value : NAN));
+      row.emplace_back(names[k] + " error", cell(there ? m->error : NAN));
     }
     table.row(std::move(row));
   }

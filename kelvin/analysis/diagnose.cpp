@@ -317,8 +317,6 @@ constexpr Check table[] = {
 
 const char* shown(Verdict v) { return v == fine ? "fine" : v == fault ? "fault" : "unknown"; }
 
-nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 Table temperatures(const Evidence& e) {
   Table out;
   for (const PartEvidence& part : e.parts) {

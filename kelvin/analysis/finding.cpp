@@ -16,7 +16,7 @@ namespace {
 
 json numbers(const std::vector<double>& values) {
   json out = json::array();
-  for (const double x : values) out.push_back(std::isfinite(x) ? json(x) : json());
+  for (const double x : values) out.push_back(cell(x));
   return out;
 }
 

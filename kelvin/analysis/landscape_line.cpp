@@ -60,15 +60,13 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, cons
 }
 Block whole(const std::vector<double>& q) { return {"all", q.size(), 1, 0}; }
 
-nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 // How far each block travels, in units of its length at the start.
 Table distances(std::vector<Block> blocks, const std::vector<double>& start, const std::vector<double>& end) {
   blocks.insert(blocks.begin(), whole(start));
   Table table;
   for (const Block& b : blocks) {
     const double way = distance(end, start, b), length = distance(start, {}, b);
-    table.row({{"block", b.name}, {"distance", way}, {"length_at_start", length}, {"relative", number(way / length)}});
+    table.row({{"block", b.name}, {"distance", way}, {"length_at_start", length}, {"relative", cell(way / length)}});
   }
   return table;
 }
@@ -169,13 +167,13 @@ Finding landscape_line(const Scene& scene, const LandscapeOptions& o) {
         shapes.row({{"line", lines[l].name},
                     {"quantity", quantity.name},
                     {"shape", s.kind},
-                    {"first", number(curve.y.front())},
-                    {"last", number(curve.y.back())},
-                    {"barrier", number(s.barrier)},
-                    {"increase", number(s.increase)},
+                    {"first", cell(curve.y.front())},
+                    {"last", cell(curve.y.back())},
+                    {"barrier", cell(s.barrier)},
+                    {"increase", cell(s.increase)},
                     {"highest_at", alpha[s.highest]},
-                    {"chance", number(chance)},
-                    {"plateau", number(s.plateau)}});
+                    {"chance", cell(chance)},
+                    {"plateau", cell(s.plateau)}});
         if (quantity.name == leading && s.kind == barrier_kind) barriers.push_back(lines[l].name);
         if (quantity.name == leading && lines.size() == 1)
           finding.words.push_back(verdict(leading, curve.y, s, alpha, chance));

@@ -17,8 +17,6 @@ constexpr std::size_t fewest_draws = 100;
 constexpr std::size_t most_for_quantiles = 1'000'000;
 constexpr std::size_t numbers_at_once = std::size_t(1) << 24;  // of parameters, 128 MB
 
-nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 Table::Row diagnosed(const std::string& name, const Chains& chains) {
   const Convergence c = convergence(chains);
   Chains squares = chains;

@@ -40,12 +40,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   }
 }
 
-bool forgets_p(const Move& m, double gamma) {
-  return m.letter->forgets_p == Forgets::always ||
-         (m.letter->forgets_p == Forgets::at_infinite_friction && std::isinf(gamma));
-}
 bool forgets_p(const PartRecipe& part, double gamma) {
-  return std::ranges::any_of(part.scheme.moves, [&](const Move& m) { return forgets_p(m, gamma); });
+  return std::ranges::any_of(part.scheme.moves, [&](const Move& m) { return m.letter->forgets(gamma); });
 }
 
 void check_pieces(const Recipe& recipe, int pieces) {
@@ -219,6 +215,7 @@ void Chain<Real>::next_recipe() {
   recipe_ = std::move(next);
   lay_out();
   potential_->want(wanted_[fresh_at_]);
+  potential_->prepare({});  // all of U again, until it is told otherwise
 }
 
 // Momenta last into the next phase where they mean something in both and its string does not forget them.
@@ -249,7 +246,7 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
   place(q, p);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const auto& moves = recipe_.parts[k].scheme.moves;
-    const auto forgets = [&](const Move& m) { return forgets_p(m, movers_[k].part.gamma); };
+    const auto forgets = [&](const Move& m) { return m.letter->forgets(movers_[k].part.gamma); };
     const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
     if (last == moves.begin() || forgets(moves.front())) continue;
     evaluate(0);

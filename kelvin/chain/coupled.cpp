@@ -38,11 +38,6 @@ Recipe halved(Recipe recipe) {
 
 }  // namespace
 
-bool forgets_momentum(const Letter& letter, double friction) {
-  return letter.forgets_p == Forgets::always ||
-         (letter.forgets_p == Forgets::at_infinite_friction && std::isinf(friction));
-}
-
 Eigen::MatrixXd shared_weights(const Letter& letter, const Part<double>& constants, double h) {
   const Eigen::Index n = letter.normals;
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n);
@@ -95,11 +90,16 @@ void SharedNoise<Real>::normals(const Stream& stream, std::size_t first, std::sp
 }
 
 void check_coupling(const Recipe& recipe) {
+  if (!recipe.later.empty())
+    throw Error(
+        "the run has phases, and a bias belongs to one law; give a run file of the phase in which draws are taken");
   for (const PartRecipe& part : recipe.parts) {
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},
                                          {"temperature", &part.temperature},
-                                         {"mass", &part.mass}})
+                                         {"mass", &part.mass},
+                                         {"sigma", &part.sigma},
+                                         {"eps", &part.eps}})
       if (const auto [low, high] = schedule->range(); low != high)
         throw Error(
             "part \"{}\": its {} goes from {:g} to {:g}; a bias belongs to one law, so give the constant at which "

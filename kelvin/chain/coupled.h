@@ -37,8 +37,6 @@ class SharedNoise final : public Noise<Real> {
   const Noise<Real>* fine_;
 };
 
-bool forgets_momentum(const Letter&, double friction);
-
 // The weights W of a letter for passes of h and 2 h, n x 2 n.
 Eigen::MatrixXd shared_weights(const Letter&, const Part<double>& constants, double h);
 

@@ -52,6 +52,15 @@ constexpr StoredWeights ways[] = {{"full", "<f4", "<f8"}, {"half", "<f2", "<f2"}
 
 std::span<const StoredWeights> stored_weights() { return ways; }
 
+void fill_in_temperatures(RunSettings& settings, const Choice& temperature) {
+  const auto fill = [&](std::map<std::string, PartSettings>& parts) {
+    for (auto& [name, part] : parts)
+      if (!part.temperature.given()) part.temperature = temperature;
+  };
+  fill(settings.part);
+  for (PhaseSettings& phase : settings.phase) fill(phase.part);
+}
+
 RunSettings read_run_settings(const Value& given) {
   RunSettings s;
   Value file = given;

@@ -104,6 +104,9 @@ struct RunSettings {
   }
 };
 
+// Gives every part that names no temperature, in every phase, this one.
+void fill_in_temperatures(RunSettings&, const Choice&);
+
 // Reads and checks what does not depend on the data; with no part, one part "all" holds every block.
 RunSettings read_run_settings(const Value&);
 

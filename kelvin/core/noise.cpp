@@ -19,12 +19,11 @@ Philox::ctr_type words(const Stream& s, std::uint32_t block) {
   return Philox()(counter, key);
 }
 
-void words(const Stream& s, std::uint32_t first, std::uint32_t* out,
-           std::size_t blocks){KELVIN_RETURN_BEST(random_words(s, first, out, blocks))}
-
-std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
-  return std::uint64_t(high) << 32 | low;
+void words(const Stream& s, std::uint32_t first, std::uint32_t* out, std::size_t blocks) {
+  KELVIN_RETURN_BEST(random_words(s, first, out, blocks));
 }
+
+std::uint64_t joined(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
 // The finaliser of splitmix64: a bijection that spreads every input bit over the whole word.
 std::uint64_t scramble(std::uint64_t x) {
@@ -64,10 +63,10 @@ void random_bits(const Stream& s, std::span<std::uint64_t> out) {
 }
 
 void normals(const Stream& s, std::size_t first, std::span<float> out) {
-  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()))
+  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()));
 }
 void normals(const Stream& s, std::size_t first, std::span<double> out) {
-  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()))
+  KELVIN_RETURN_BEST(normals(s, first, out.data(), out.size()));
 }
 
 }  // namespace kelvin

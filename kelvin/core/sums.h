@@ -13,17 +13,18 @@ KELVIN_FOR_EACH_ISA(double dot(std::size_t n, const double* a, const double* b))
 
 // Sum of a_i b_i; its order is a function of the length alone.
 template <class Real>
-double dot(std::span<const Real> a, std::span<const Real> b){KELVIN_RETURN_BEST(dot(a.size(), a.data(), b.data()))}
+double dot(std::span<const Real> a, std::span<const Real> b) {
+  KELVIN_RETURN_BEST(dot(a.size(), a.data(), b.data()));
+}
 
 KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares))
-    KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const double* x, double share, double* mean,
-                                            double* squares))
+KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const double* x, double share, double* mean, double* squares))
 
-    // The next x of n running moments, `share` being 1/(how many there are with it):
-    // mean' = mean + share (x - mean),   squares' = squares + (x - mean)(x - mean').
-    template <class Real>
-    void add_to_moments(std::span<const Real> x, double share, double* mean, double* squares) {
-  KELVIN_RETURN_BEST(add_to_moments(x.size(), x.data(), share, mean, squares))
+// The next x of n running moments, `share` being 1/(how many there are with it):
+// mean' = mean + share (x - mean),   squares' = squares + (x - mean)(x - mean').
+template <class Real>
+void add_to_moments(std::span<const Real> x, double share, double* mean, double* squares) {
+  KELVIN_RETURN_BEST(add_to_moments(x.size(), x.data(), share, mean, squares));
 }
 
 }  // namespace kelvin

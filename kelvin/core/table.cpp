@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kelvin {
+
+nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
+
 namespace {
 
 std::string shown(const nlohmann::json& cell) {

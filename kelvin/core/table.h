@@ -14,6 +14,8 @@ struct Table {
   void row(Row cells) { rows.push_back(std::move(cells)); }
 };
 
+nlohmann::json cell(double);  // null unless it is finite
+
 // Aligned columns, in the order in which the rows first name them; numbers with six significant digits.
 std::string as_text(const Table&);
 std::string as_markdown(const Table&);

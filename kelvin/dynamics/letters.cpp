@@ -7,6 +7,6 @@ namespace kelvin {
 
 KELVIN_FOR_EACH_ISA(std::span<const Letter> letters())
 
-std::span<const Letter> letters() { KELVIN_RETURN_BEST(letters()) }
+std::span<const Letter> letters() { KELVIN_RETURN_BEST(letters()); }
 
 }  // namespace kelvin

@@ -2,6 +2,7 @@
 // Letters: the elementary flows that schemes are spelled with. To add one, write the function and its row in
 // letters.simd.cpp.
 #pragma once
+#include <cmath>
 #include <string_view>
 
 #include "kelvin/dynamics/part.h"
@@ -41,6 +42,9 @@ struct Letter {
   bool all_rows = false;  // means nothing with minibatches
   int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
 
+  bool forgets(double friction) const {
+    return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));
+  }
   bool local() const { return joint == Joint::no; }
   bool bath() const { return local() && normals > 0; }
   void flow(const Part<float>& s, double h, std::span<const float> z) const { flow_float(s, h, z); }

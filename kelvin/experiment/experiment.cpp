@@ -48,8 +48,9 @@ std::vector<std::vector<double>> places_of(const std::vector<Axis>& axes) {
 
 RunSettings settings_of_cell(const Value& run) {
   RunSettings settings = read_run_settings(run);
-  for (auto& [name, part] : settings.part)
-    if (!part.temperature.given()) part.temperature = Choice::number_of("constant", "value", 0);
+  fill_in_temperatures(settings, Choice::number_of("constant", "value", 0));
+  if (settings.patience.used())
+    throw Error("{}: an experiment compares runs of one length, so `patience` has no place in it", run.where);
   return settings;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/analysis/landscape.h"
+
 namespace kelvin {
 namespace {
 
@@ -39,19 +41,16 @@ double distance(const Snapshot& s) {
   return std::sqrt(moved / from);
 }
 
-// Largest rise of the test loss along the straight line from the start: max over a < b of L(b) - L(a).
+// Largest rise of the test loss along the straight line from the start.
 double barrier(const Snapshot& s) {
-  std::vector<double> at(s.q.size());
-  double least = INFINITY, rise = 0;
+  std::vector<double> at(s.q.size()), losses;
   constexpr int intervals = 50;
   for (int k = 0; k <= intervals; ++k) {
     const double a = double(k) / intervals;
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = (1 - a) * s.start[i] + a * s.q[i];
-    const double loss = s.test_loss(at);
-    least = std::min(least, loss);
-    rise = std::max(rise, loss - least);
+    losses.push_back(s.test_loss(at));
   }
-  return rise;
+  return shape_of(losses, 0, NAN).increase;
 }
 
 const Measure table[] = {

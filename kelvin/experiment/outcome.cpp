@@ -87,8 +87,6 @@ class Results {
   const std::vector<Outcome>& outcomes_;
 };
 
-nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
-
 // The source's number for an arm and a measure at the k-th tabled step; nan if it gives none.
 double published(const ArmSettings& arm, const std::string& measure, std::size_t k) {
   const auto& group = std::get<Value::Group>(arm.published.is);
@@ -109,17 +107,16 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
         if (values.empty() && !results.stopped(c)) continue;
         const bool any = !values.empty();
         const Estimate middle = any ? mean(values) : Estimate{NAN, NAN};
-        Table::Row row = {
-            {"arm", experiment.label(experiment.cells[c])},
-            {"step", about.at[k]},
-            {"measure", about.measures[m]},
-            {"runs", values.size()},
-            {"mean", number(middle.value)},
-            {"error", number(middle.error)},
-            {"sd", number(any ? deviation(values).value : NAN)},
-            {"least", number(any ? *std::min_element(values.begin(), values.end()) : NAN)},
-            {"most", number(any ? *std::max_element(values.begin(), values.end()) : NAN)},
-            {"published", number(published(about.arm.at(experiment.cells[c].arm), about.measures[m], k))}};
+        Table::Row row = {{"arm", experiment.label(experiment.cells[c])},
+                          {"step", about.at[k]},
+                          {"measure", about.measures[m]},
+                          {"runs", values.size()},
+                          {"mean", cell(middle.value)},
+                          {"error", cell(middle.error)},
+                          {"sd", cell(any ? deviation(values).value : NAN)},
+                          {"least", cell(any ? *std::min_element(values.begin(), values.end()) : NAN)},
+                          {"most", cell(any ? *std::max_element(values.begin(), values.end()) : NAN)},
+                          {"published", cell(published(about.arm.at(experiment.cells[c].arm), about.measures[m], k))}};
         if (const std::size_t lost = results.stopped(c)) row.push_back({"diverged", lost});
         out.row(std::move(row));
       }
@@ -133,10 +130,10 @@ Table claims_table(const Experiment& experiment, const Results& results) {
     const double error = std::hypot(std::isnan(more.error) ? 0 : more.error, std::isnan(than.error) ? 0 : than.error);
     out.row({{"claim", claim.says},
              {"measure", claim.statistic + " of " + claim.measure},
-             {"more", number(more.value)},
-             {"than", number(than.value)},
-             {"difference", number(more.value - than.value)},
-             {"error", number(error)},
+             {"more", cell(more.value)},
+             {"than", cell(than.value)},
+             {"difference", cell(more.value - than.value)},
+             {"error", cell(error)},
              {"verdict", std::string(verdict(more.value - than.value - claim.by, error))}});
   }
   return out;

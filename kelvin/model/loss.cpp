@@ -93,7 +93,7 @@ struct BinaryCrossEntropy {
     return std::max(f, Real(0)) - *r.y * f + std::log1p(e);
   }
   static double sum(const LossRows<float>& all) {
-    KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes))
+    KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes));
   }
   // 1 / (1 + exp(f)) and 1 / (1 + exp(-f))
   template <class Real>
@@ -120,7 +120,7 @@ struct SoftmaxCrossEntropy {
   }
   static double sum(const LossRows<float>& all) {
     if (all.width > most_classes) return row_by_row<SoftmaxCrossEntropy>(all);
-    KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes))
+    KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes));
   }
   // exp(f) / sum exp(f)
   template <class Real>

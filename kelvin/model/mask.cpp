@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/model/blocks.h"
+#include "kelvin/model/decorated.h"
 
 namespace kelvin {
 namespace {
@@ -56,63 +56,56 @@ constexpr Mask table[] = {
 };
 
 template <class Real>
-class WithMasks final : public Potential<Real> {
+class WithMasks final : public Decorated<Real> {
+  struct Held {
+    const Mask* row;
+    std::vector<double> numbers, on_q, on_g;
+  };
+
  public:
-  WithMasks(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockMask>& given) : inner_(std::move(inner)) {
+  WithMasks(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockMask>& given)
+      : Decorated<Real>(std::move(inner)) {
     for (const BlockMask& m : given) {
       const Mask& row = row_named(m.mask.name, masks(), "mask", m.mask.where);
       const Choice full = m.mask.completed(row.parameters, "mask");
-      Held held{block_named(m.block, inner_->blocks()), &row, {}, {}, {}};
+      const Block& block = this->changed_.emplace_back(block_named(m.block, this->blocks()));
+      Held held{&row, {}, std::vector<double>(block.size()), std::vector<double>(block.size())};
       for (const Parameter& p : row.parameters) held.numbers.push_back(full.number(p.name));
       if (!(held.numbers[0] >= 0 && held.numbers[0] < 1))
         throw Error("mask \"{}\": share is {:g}; it must be at least 0 and below 1", row.name, held.numbers[0]);
       if (held.numbers.size() > 1 && !(held.numbers[1] >= 1 && held.numbers[1] == std::floor(held.numbers[1])))
         throw Error("mask \"{}\": every is {:g}; it must be a whole number, at least 1", row.name, held.numbers[1]);
-      held.on_q.resize(held.block.size()), held.on_g.resize(held.block.size());
       held_.push_back(std::move(held));
     }
   }
-  WithMasks(const WithMasks& other) : inner_(other.inner_->clone()), held_(other.held_), masked_(other.masked_) {}
 
-  std::vector<Block> blocks() const override { return inner_->blocks(); }
-  void arrange(std::span<const Block> given) override {
-    inner_->arrange(given);
-    const auto blocks = inner_->blocks();
-    for (Held& h : held_) h.block = block_named(h.block.name, blocks);
-  }
-  void want(std::span<const char> blocks) override { inner_->want(blocks); }
-  int pieces() const override { return inner_->pieces(); }
   bool noisy() const override { return true; }
   void prepare(const Evaluation& next) override {
-    inner_->prepare(next);
+    Decorated<Real>::prepare(next);
     for (std::size_t k = 0; k < held_.size(); ++k) {
       Held& h = held_[k];
       std::fill(h.on_q.begin(), h.on_q.end(), 1.0), std::fill(h.on_g.begin(), h.on_g.end(), 1.0);
       Stream stream = next.stream;
       stream.place = std::uint16_t(k);
-      h.row->factors({h.block, stream, h.numbers.data()}, h.on_q, h.on_g);
+      h.row->factors({this->changed_[k], stream, h.numbers.data()}, h.on_q, h.on_g);
     }
   }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
     masked_.assign(q.begin(), q.end());
-    for (const Held& h : held_)
-      for (std::size_t i = 0; i < h.on_q.size(); ++i) masked_[h.block.offset + i] *= Real(h.on_q[i]);
-    const double u = (*inner_)(masked_, rows, g);
-    for (const Held& h : held_)
-      for (std::size_t i = 0; i < h.on_g.size(); ++i) g[h.block.offset + i] *= Real(h.on_g[i]);
+    const auto multiply = [&](std::span<Real> by, std::vector<double> Held::*factors) {
+      for (std::size_t k = 0; k < held_.size(); ++k)
+        for (std::size_t i = 0; i < (held_[k].*factors).size(); ++i)
+          by[this->changed_[k].offset + i] *= Real((held_[k].*factors)[i]);
+    };
+    multiply(masked_, &Held::on_q);
+    const double u = (*this->inner_)(masked_, rows, g);
+    multiply(g, &Held::on_g);
     return u;
   }
-  std::size_t rows() const override { return inner_->rows(); }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithMasks>(*this); }
 
  private:
-  struct Held {
-    Block block;
-    const Mask* row;
-    std::vector<double> numbers, on_q, on_g;
-  };
-  std::unique_ptr<Potential<Real>> inner_;
-  std::vector<Held> held_;
+  std::vector<Held> held_;  // of each changed block
   std::vector<Real> masked_;
 };
 

@@ -4,7 +4,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "kelvin/model/blocks.h"
+#include "kelvin/model/decorated.h"
 
 namespace kelvin {
 namespace {
@@ -58,56 +58,40 @@ constexpr Penalty table[] = {
 };
 
 template <class Real>
-class WithPenalties final : public Potential<Real> {
+class WithPenalties final : public Decorated<Real> {
  public:
   WithPenalties(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPenalty>& given)
-      : inner_(std::move(inner)) {
+      : Decorated<Real>(std::move(inner)) {
     for (const BlockPenalty& p : given) {
       const Penalty& row = row_named(p.penalty.name, penalties(), "penalty", p.penalty.where);
       const double strength = p.penalty.completed(row.parameters, "penalty").number("strength");
       if (!(strength >= 0) || !std::isfinite(strength))
         throw Error("penalty \"{}\": strength is {:g}; it must be at least 0", row.name, strength);
-      held_.push_back({block_named(p.block, inner_->blocks()), &row, strength});
+      this->changed_.push_back(block_named(p.block, this->blocks()));
+      held_.push_back({&row, strength});
     }
   }
-  WithPenalties(const WithPenalties& other) : inner_(other.inner_->clone()), held_(other.held_) {}
 
-  std::vector<Block> blocks() const override { return inner_->blocks(); }
-  void arrange(std::span<const Block> given) override {
-    inner_->arrange(given);
-    const auto blocks = inner_->blocks();
-    for (Held& h : held_) h.block = block_named(h.block.name, blocks);
-  }
-  void want(std::span<const char> blocks) override { inner_->want(blocks); }
-  void prepare(const Evaluation& next) override {
-    piece_ = next.piece;
-    inner_->prepare(next);
-  }
-  int pieces() const override { return inner_->pieces(); }
-  bool noisy() const override { return inner_->noisy(); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    double u = (*inner_)(q, rows, g);
-    if (piece_ == 1) return u;  // they go with the priors, piece 2
-    for (const auto& [block, row, strength] : held_) {
+    double u = (*this->inner_)(q, rows, g);
+    if (this->piece_ == 1) return u;  // they go with the priors, piece 2
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Block& block = this->changed_[k];
       Penalty::Add<Real> add;
-      if constexpr (std::is_same_v<Real, float>) add = row->add_float;
-      else add = row->add_double;
-      u += add(block, q.subspan(block.offset, block.size()), strength, g.subspan(block.offset, block.size()));
+      if constexpr (std::is_same_v<Real, float>) add = held_[k].row->add_float;
+      else add = held_[k].row->add_double;
+      u += add(block, q.subspan(block.offset, block.size()), held_[k].strength, g.subspan(block.offset, block.size()));
     }
     return u;
   }
-  std::size_t rows() const override { return inner_->rows(); }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPenalties>(*this); }
 
  private:
   struct Held {
-    Block block;
     const Penalty* row;
     double strength;
   };
-  std::unique_ptr<Potential<Real>> inner_;
-  std::vector<Held> held_;
-  int piece_ = 0;
+  std::vector<Held> held_;  // of each changed block
 };
 
 }  // namespace

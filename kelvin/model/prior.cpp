@@ -10,7 +10,7 @@
 #include <set>
 
 #include "kelvin/model/activation.h"
-#include "kelvin/model/blocks.h"
+#include "kelvin/model/decorated.h"
 #include "kelvin/model/gemm.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mlp.h"
@@ -117,63 +117,45 @@ Choice with_name(const Choice& given) {
 }
 
 template <class Real>
-class WithPriors final : public Potential<Real> {
+class WithPriors final : public Decorated<Real> {
  public:
-  WithPriors(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPrior>& given) : inner_(std::move(inner)) {
-    const auto blocks = inner_->blocks();
+  WithPriors(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPrior>& given)
+      : Decorated<Real>(std::move(inner)) {
+    const auto blocks = this->blocks();
     std::set<std::string> seen;
     for (const BlockPrior& p : given) {
       const Block& block = block_named(p.block, blocks);
       if (!seen.insert(p.block).second) throw Error("block \"{}\" is given two priors; give it one", p.block);
       const PriorNumbers prior = prior_of(p.prior);
-      if (prior.row->energy != Flat::energy) held_.push_back({block, prior});
+      if (prior.row->energy != Flat::energy) this->changed_.push_back(block), held_.push_back(prior);
     }
   }
-  WithPriors(const WithPriors& other) : inner_(other.inner_->clone()), held_(other.held_) {}
 
-  std::vector<Block> blocks() const override { return inner_->blocks(); }
-  void arrange(std::span<const Block> given) override {
-    inner_->arrange(given);
-    const auto blocks = inner_->blocks();
-    for (Held& h : held_) h.block = block_named(h.block.name, blocks);
-  }
-  void want(std::span<const char> blocks) override { inner_->want(blocks); }
   // Piece 1 is the loss, piece 2 the priors; a potential with pieces of its own keeps them, and the priors go with 1.
-  void prepare(const Evaluation& next) override {
-    piece_ = next.piece;
-    inner_->prepare(next);
-  }
   int pieces() const override { return 2; }
-  bool noisy() const override { return inner_->noisy(); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    const bool split = piece_ > 0 && inner_->pieces() == 1, loss = !split || piece_ == 1;
-    const bool own = split ? piece_ == 2 : piece_ < 2;
+    const bool split = this->piece_ > 0 && this->inner_->pieces() == 1, loss = !split || this->piece_ == 1;
+    const bool own = split ? this->piece_ == 2 : this->piece_ < 2;
     if (!loss) std::fill(g.begin(), g.end(), Real(0));
-    const double u = loss ? (*inner_)(q, rows, g) : 0, share = 1 / double(std::max<std::size_t>(1, this->rows()));
+    const double u = loss ? (*this->inner_)(q, rows, g) : 0, share = 1 / double(std::max<std::size_t>(1, this->rows()));
     if (!own) return u;
     double sum = 0;
-    for (const auto& [block, prior] : held_)
-      sum += add_of(*prior.row)(q.subspan(block.offset, block.size()), prior.numbers.data(), share,
-                                g.subspan(block.offset, block.size()));
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Block& block = this->changed_[k];
+      sum += add_of(*held_[k].row)(q.subspan(block.offset, block.size()), held_[k].numbers.data(), share,
+                                   g.subspan(block.offset, block.size()));
+    }
     return u + share * sum;
   }
-  std::size_t rows() const override { return inner_->rows(); }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPriors>(*this); }
 
  private:
-  struct Held {
-    Block block;
-    PriorNumbers prior;
-  };
-
   static Prior::Add<Real> add_of(const Prior& row) {
     if constexpr (std::is_same_v<Real, float>) return row.add_float;
     else return row.add_double;
   }
 
-  std::unique_ptr<Potential<Real>> inner_;
-  std::vector<Held> held_;
-  int piece_ = 0;
+  std::vector<PriorNumbers> held_;  // of each changed block
 };
 
 // "*.bias" and "layer2.bias=0.5" freeze whole blocks, "layer1.weight[0,2]" does not.

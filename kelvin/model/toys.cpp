@@ -355,7 +355,7 @@ class DiagonalGaussian final : public Potential<Real> {
   void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
   double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
     const Wells<Real> wells{stiffness_.data(), mean_.data(), stiffness_.size() > 1, mean_.size() > 1};
-    KELVIN_RETURN_BEST(quadratic(blocks_[0].size(), wells, q.data() + blocks_[0].offset, g.data() + blocks_[0].offset))
+    KELVIN_RETURN_BEST(quadratic(blocks_[0].size(), wells, q.data() + blocks_[0].offset, g.data() + blocks_[0].offset));
   }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<DiagonalGaussian>(*this); }
 

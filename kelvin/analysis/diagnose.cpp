@@ -98,7 +98,7 @@ Judgements divergences(const Evidence& e) {
 Judgements acceptance(const Evidence& e) {
   if (!e.proposes) return {};
   double lowest = 1;
-  for (const auto& x : e.acceptance) lowest = std::min(lowest, x.back());
+  for (const auto& x : e.acceptance) lowest = std::min(lowest, mean({x}));
   constexpr double too_low = 0.4;
   if (lowest < too_low)
     return {{fault, fmt::format("only {:.0f} % of the proposals were accepted: the step is too large; halve it",

@@ -30,7 +30,7 @@ struct Evidence {
   Samples samples;
   RunSettings settings;
   bool training = false;   // every temperature is 0 or falls to it
-  bool proposes = false;   // some scheme has braces
+  bool proposes = false;   // some scheme has braces or N
   bool minibatch = false;  // gradients are noisy
   Chains potential, energy, acceptance, diverging;
   std::vector<PartEvidence> parts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include "kelvin/model/anchored.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mask.h"
 #include "kelvin/model/mlp.h"
@@ -74,6 +75,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     problem.potential = problem.train->clone();
   }
   problem.recipe = recipe_of(settings, problem.potential->blocks(), problem.rows());
+  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, std::uint64_t(settings.warmup)};
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train->arrange(blocks);
@@ -99,6 +101,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
   if (warm && !toy)
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
+  if (settings.batch.anchor_every > 0)
+    problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);

@@ -75,6 +75,9 @@ struct RunSettings {
   Choice preset;
   std::map<std::string, PartSettings> part;
   PatienceSettings patience;
+  AdaptSettings adapt;
+  JitterSettings jitter;
+  CovarianceSettings covariance;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -100,6 +103,9 @@ struct RunSettings {
           "parts: { name = \"adlala\", step = 0.25 }");
     field("part", part, "");
     field("patience", patience, "");
+    field("adapt", adapt, "");
+    field("jitter", jitter, "");
+    field("covariance", covariance, "");
     field("phase", phase, "");
   }
 };

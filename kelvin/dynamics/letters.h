@@ -20,6 +20,7 @@ enum class Joint {
   gradient,  // evaluate U and its gradient if q has moved
   propose,   // remember this state
   decide,    // keep the new state or return, by Metropolis
+  travel,    // follow a path of many gradients and stay at one of its points
 };
 
 enum class Forgets { never, always, at_infinite_friction };  // whether p afterwards depends on p before
@@ -40,6 +41,7 @@ struct Letter {
   int memory = 0;         // numbers per element that last from step to step: u, then v
   bool decays = false;    // applies weight_decay itself; for all others it is an energy, part of U
   bool all_rows = false;  // means nothing with minibatches
+  bool needs_noise = false;  // reads the covariance of the gradient's noise
   int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
 
   bool forgets(double friction) const {

@@ -8,6 +8,7 @@
 #include "kelvin/core/settings.h"
 #include "kelvin/dynamics/schedule.h"
 #include "kelvin/dynamics/scheme.h"
+#include "kelvin/dynamics/tuning.h"
 #include "kelvin/model/potential.h"
 
 namespace kelvin {
@@ -87,13 +88,14 @@ struct Recipe {
   std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry
   std::size_t size = 0;
   std::uint64_t begins = 0;   // the step at which it takes over
+  Tuning tuning = {};
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 
 Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector<std::string>& freeze,
                    std::vector<Block> blocks, const Horizon&);
 
-// Parts meet at joint letters: the same number in each, braces at the same meetings. Refused by name otherwise.
+// Parts meet at joint letters: the same number in each, braces and N at the same meetings. Refused by name otherwise.
 void check_meetings(const std::vector<PartRecipe>&);
 
 // "*" stands for any text, "?" for any one character.

@@ -73,6 +73,21 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
   return text;
 }
 
+// What the warm-up of a walker has found: factors of all steps and frictions, the steps they lead to, and the widths of
+// the coordinates (all of them if they are few).
+template <class Real>
+nlohmann::json learnt_by(const Chain<Real>& chain, bool widths) {
+  nlohmann::json out = {{"pace", chain.learnt_pace()}, {"friction", chain.learnt_friction()}};
+  for (const PartRecipe& part : chain.recipe().parts)
+    out["step"][part.name] = chain.learnt_pace() * part.step.at(double(chain.steps()));
+  const auto factor = chain.learnt_factor();
+  constexpr std::size_t few = 400;
+  if (!widths || factor.empty()) return out;
+  out["metric"] = chain.recipe().tuning.adapt.metric;
+  if (factor.size() <= few) out["factor"] = std::vector<double>(factor.begin(), factor.end());
+  return out;
+}
+
 // One line of log.jsonl: where the walkers are.
 template <class Real>
 nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> walkers) {
@@ -96,6 +111,7 @@ nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> wal
     part["configurational_temperature"] = configurational;
     if (!std::isnan(xi)) part["xi"] = xi;
   }
+  if (problem.recipe.tuning.learns()) line["learnt"] = learnt_by(walkers.front(), false);
   if (walkers.front().reading().acceptance < 1) line["acceptance"] = walkers.front().reading().acceptance;
   return line;
 }
@@ -357,6 +373,14 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   } else if (done < total) {
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
+  }
+  if (problem.recipe.tuning.learns()) {
+    record["learnt"] = nlohmann::json::array();
+    for (const auto& chain : walkers) record["learnt"].push_back(learnt_by(chain, true));
+    for (const PartRecipe& part : problem.recipe.parts)
+      tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
+                       walkers.front().learnt_pace() * part.step.at(0),
+                       walkers.front().learnt_friction() * part.friction.at(0)));
   }
   record["seconds"] = seconds();
   record["draws"] = store.kept().front().draws;

@@ -41,8 +41,8 @@ class Adaptation {
   void agreed(std::uint64_t step, const Temperatures&);
   template <class Real>
   bool watch(std::uint64_t step, std::span<const Real> q);  // whether new coordinates are due
-  std::vector<double> factor();                               // of these coordinates; the window is forgotten
-  void begin_again(double pace);                              // after a guess
+  std::vector<double> factor();                             // of these coordinates; the window is forgotten
+  void begin_again(double pace);                            // after a guess
 
   std::vector<double> state() const;
   void restore(std::span<const double>);
@@ -54,9 +54,10 @@ class Adaptation {
   std::vector<double> temperature_;  // of each number of q; 0 for what never moves
   double pace_ = 1, friction_ = 1;
   DualAveraging averaging_;
-  double kinetic_ = 0, configurational_ = 0, agreements_ = 0;  // sums over the present stretch
-  double points_ = 0;                                          // of the present window
-  std::vector<double> mean_, squares_;                         // squares_: about the mean, of each or of each pair
+  // Sums over the present window: of the temperatures, of their difference in its first half, and steps.
+  double kinetic_ = 0, configurational_ = 0, early_ = 0, agreements_ = 0;
+  double points_ = 0;                   // of the present window
+  std::vector<double> mean_, squares_;  // squares_: about the mean, of each or of each pair
 };
 
 }  // namespace kelvin

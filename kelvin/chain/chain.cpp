@@ -21,7 +21,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   if (!first.scheme.proposes) return;
   if (!full_batch)
     throw Error(
-        "part \"{}\": scheme \"{}\" has braces or N, which need every row and no mask at every evaluation; set batch.size = "
+        "part \"{}\": scheme \"{}\" has braces or N, which need every row and no mask at every evaluation; set "
+        "batch.size = "
         "\"full\" or "
         "use a scheme without them such as BAOAB",
         first.name, first.scheme.text);
@@ -29,7 +30,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
     const auto [low, high] = part.temperature.range();
     if (low != high || low != first.temperature.at(0) || low <= 0)
       throw Error(
-          "part \"{}\": braces and N need one constant temperature above 0 for all parts; part \"{}\" has {}, this one {} to "
+          "part \"{}\": braces and N need one constant temperature above 0 for all parts; part \"{}\" has {}, this one "
+          "{} to "
           "{}",
           part.name, first.name, first.temperature.at(0), low, high);
   }
@@ -183,8 +185,22 @@ template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
   const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
-  return {steps_,   evaluations_, proposals_, accepted_, fresh_at_, energy_, std::uint8_t(stale_),
-          copy(q_), copy(p_),     copy(g_),   xi_,       memory_, statistics_, gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(), copy(potential_->memory()), tuner_ ? tuner_->state() : std::vector<double>(),
+  return {steps_,
+          evaluations_,
+          proposals_,
+          accepted_,
+          fresh_at_,
+          energy_,
+          std::uint8_t(stale_),
+          copy(q_),
+          copy(p_),
+          copy(g_),
+          xi_,
+          memory_,
+          statistics_,
+          gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
+          copy(potential_->memory()),
+          tuner_ ? tuner_->state() : std::vector<double>(),
           std::vector<double>(learnt_factor().begin(), learnt_factor().end())};
 }
 
@@ -289,7 +305,7 @@ void Chain<Real>::step_and_read() {
   reading_now_ = true;
   reading_.diverging = false;
   step();
-  reading_now_ = true;  // it may have been switched off by what the step has learnt
+  reading_now_ = true;                       // it may have been switched off by what the step has learnt
   if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
   read_whole_energy();
   take_reading();
@@ -514,7 +530,9 @@ template <class Real>
 void Chain<Real>::take_reading() {
   flush();
   reading_.step = steps_;
-  reading_.acceptance = proposals_ ? double(accepted_) / double(proposals_) : no_u_turn_ ? statistics_ / double(steps_) : 1;
+  reading_.acceptance = proposals_   ? double(accepted_) / double(proposals_)
+                        : no_u_turn_ ? statistics_ / double(steps_)
+                                     : 1;
   reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
   reading_.taken = movers_.front().step;
   for (std::size_t k = 0; k < movers_.size(); ++k) {

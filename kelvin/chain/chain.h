@@ -28,10 +28,10 @@ struct Reading {
   std::uint64_t step = 0;
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
-  double acceptance = 0;   // share of proposals accepted so far; 1 without braces
-  bool diverging = false;  // a proposal of this step raised H by more than 1000 T
-  double statistic = 1;    // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
-  int depth = 0;           // of N: how often its path doubled
+  double acceptance = 0;    // share of proposals accepted so far; 1 without braces
+  bool diverging = false;   // a proposal of this step raised H by more than 1000 T
+  double statistic = 1;     // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
+  int depth = 0;            // of N: how often its path doubled
   std::uint64_t leaps = 0;  // of N: leapfrog steps
   double taken = 0;         // the first part's step, with all that changes it
   std::vector<PartReading> parts;
@@ -44,12 +44,12 @@ struct ChainState {
   std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
   double energy = 0;
   std::uint8_t stale = 1;
-  std::vector<Real> q, p, g;  // in the coordinates of `factor`, if there are any
-  std::vector<double> xi;     // of each part
-  std::vector<Real> memory;   // of optimizers
-  double statistics = 0;     // sum of the acceptance statistics of all steps
+  std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
+  std::vector<double> xi;                // of each part
+  std::vector<Real> memory;              // of optimizers
+  double statistics = 0;                 // sum of the acceptance statistics of all steps
   std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
-  std::vector<double> learnt, factor;  // of the warm-up: see Adaptation, and the coordinates q is given in
+  std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
@@ -189,7 +189,7 @@ class Chain {
   std::unique_ptr<NoUTurn<Real>> no_u_turn_;
   std::unique_ptr<Adaptation> tuner_;
   std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
-  Scaled<Real>* scaled_ = nullptr;  // potential_, if the warm-up finds coordinates
+  Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
 
   Reading reading_;
 };

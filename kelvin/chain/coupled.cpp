@@ -116,7 +116,8 @@ void check_coupling(const Recipe& recipe) {
       noise |= move.letter->normals > 0;
       if (move.letter->joint >= Joint::propose)
         throw Error(
-            "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is nothing to "
+            "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is "
+            "nothing to "
             "certify",
             part.name, part.scheme.text);
     }

@@ -41,8 +41,8 @@ NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, doubl
   const auto m = low_rank_ ? std::size_t(settings_.examples) : 0;
   for (const PartRecipe& part : recipes_) {
     values_.emplace_back(m, 0.0), vectors_.emplace_back(m * m, 0.0);
-    const auto mine = std::span<const Real>(numbers_).subspan((low_rank_ ? m : 1) * part.offset,
-                                                              (low_rank_ ? m : 1) * part.size);
+    const auto mine =
+        std::span<const Real>(numbers_).subspan((low_rank_ ? m : 1) * part.offset, (low_rank_ ? m : 1) * part.size);
     if (low_rank_) parts_.push_back({{}, mine, values_.back(), vectors_.back()});
     else parts_.push_back({mine, {}, {}, {}});
   }
@@ -91,8 +91,8 @@ void NoiseEstimate<Real>::solve() {
     const std::size_t n = recipes_[k].size;
     for (Eigen::Index a = 0; a < m; ++a)
       for (Eigen::Index b = 0; b <= a; ++b)
-        products(a, b) = products(b, a) =
-            dot<Real>(parts_[k].columns.subspan(std::size_t(a) * n, n), parts_[k].columns.subspan(std::size_t(b) * n, n));
+        products(a, b) = products(b, a) = dot<Real>(parts_[k].columns.subspan(std::size_t(a) * n, n),
+                                                    parts_[k].columns.subspan(std::size_t(b) * n, n));
     solved.compute(products);
     for (Eigen::Index e = 0; e < m; ++e) values_[k][std::size_t(e)] = std::max(0.0, solved.eigenvalues()[e]);
     std::copy_n(solved.eigenvectors().data(), std::size_t(m * m), vectors_[k].begin());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The covariance of the noise that minibatches leave in the gradient, from gradients of single rows: what letter V needs.
+// The covariance of the noise that minibatches leave in the gradient, from gradients of single rows: what letter V
+// needs.
 #pragma once
 #include "kelvin/dynamics/recipe.h"
 

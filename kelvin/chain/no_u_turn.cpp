@@ -85,8 +85,8 @@ bool NoUTurn<Real>::leaf(int direction, Tree& out) {
   return !so_far_.diverging;
 }
 
-// 2^level steps onwards from where the space is; false if a part of them turns or diverges: then from some of its points
-// this path would not have come about, and none of them may be drawn.
+// 2^level steps onwards from where the space is; false if a part of them turns or diverges: then from some of its
+// points this path would not have come about, and none of them may be drawn.
 template <class Real>
 bool NoUTurn<Real>::build(int level, int direction, Tree& out) {
   if (level == 0) return leaf(direction, out);

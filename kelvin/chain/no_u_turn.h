@@ -10,8 +10,8 @@
 
 namespace kelvin {
 
-// What the path leads through: a point (q, p, g, energy), one leapfrog step of it forwards (1) or backwards (-1), its H,
-// and the product a.b/m that says whether two momenta still point the same way.
+// What the path leads through: a point (q, p, g, energy), one leapfrog step of it forwards (1) or backwards (-1), its
+// H, and the product a.b/m that says whether two momenta still point the same way.
 template <class Real>
 struct PathSpace {
   std::span<Real> q, p, g;
@@ -22,10 +22,10 @@ struct PathSpace {
 };
 
 struct Travelled {
-  int depth = 0;             // the path doubled so often
-  std::uint64_t leaps = 0;   // leapfrog steps, one gradient each
-  double acceptance = 0;     // mean over the path of min(1, exp(-(H' - H)/T))
-  bool diverging = false;    // H rose by more than 1000 T
+  int depth = 0;            // the path doubled so often
+  std::uint64_t leaps = 0;  // leapfrog steps, one gradient each
+  double acceptance = 0;    // mean over the path of min(1, exp(-(H' - H)/T))
+  bool diverging = false;   // H rose by more than 1000 T
 };
 
 template <class Real>
@@ -64,9 +64,9 @@ class NoUTurn {
   double T_ = 1, start_ = 0;
   Travelled so_far_;
   int deepest_;
-  Point ends_[2];             // of the whole path: backwards, forwards
-  Tree whole_, grown_;        // the path, and what it is doubled by
-  std::vector<Tree> spare_;   // the second half at each level
+  Point ends_[2];            // of the whole path: backwards, forwards
+  Tree whole_, grown_;       // the path, and what it is doubled by
+  std::vector<Tree> spare_;  // the second half at each level
 };
 
 }  // namespace kelvin

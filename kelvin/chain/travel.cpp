@@ -21,7 +21,8 @@ void Chain<Real>::tune() {
   const Tuning& tuning = recipe_.tuning;
   check_tuning(tuning);
   const Scheme& scheme = recipe_.parts.front().scheme;
-  const bool travels = std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
+  const bool travels =
+      std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
   const bool jitters = tuning.jitter.step > 0 || tuning.jitter.length > 0;
   if ((jitters || tuning.learns()) && !recipe_.later.empty())
     throw Error("[adapt] and [jitter] need one way to move from beginning to end; leave out the phases or them");
@@ -32,13 +33,14 @@ void Chain<Real>::tune() {
   if (tuning.jitter.length > 0)
     for (const PartRecipe& part : recipe_.parts)
       if (part.scheme.repeats.times < 2 || part.scheme.repeats.times != scheme.repeats.times)
-        throw Error("jitter.length needs braces around repeats, the same number in all parts, as in R{{(BAB)10}}; part "
-                    "\"{}\" has \"{}\"",
-                    part.name, part.scheme.text);
+        throw Error(
+            "jitter.length needs braces around repeats, the same number in all parts, as in R{{(BAB)10}}; part "
+            "\"{}\" has \"{}\"",
+            part.name, part.scheme.text);
   if (needs_noise(recipe_)) {
-    if (!recipe_.later.empty()) throw Error("letter V needs one way to move from beginning to end; leave out the phases");
-    gradient_noise_ =
-        std::make_unique<NoiseEstimate<Real>>(recipe_, potential_->rows(), batches_.share_of_variance());
+    if (!recipe_.later.empty())
+      throw Error("letter V needs one way to move from beginning to end; leave out the phases");
+    gradient_noise_ = std::make_unique<NoiseEstimate<Real>>(recipe_, potential_->rows(), batches_.share_of_variance());
   }
   if (travels) {
     constexpr int deepest = 10;
@@ -87,7 +89,12 @@ void Chain<Real>::leap(int direction) {
 
 template <class Real>
 PathSpace<Real> Chain<Real>::path_space() {
-  return {q_, p_, g_, &energy_, [this](int direction) { leap(direction); }, [this] { return hamiltonian(); },
+  return {q_,
+          p_,
+          g_,
+          &energy_,
+          [this](int direction) { leap(direction); },
+          [this] { return hamiltonian(); },
           [this](std::span<const Real> a, std::span<const Real> b) {
             double sum = 0;
             for (std::size_t k = 0; k < movers_.size(); ++k) {
@@ -172,11 +179,11 @@ void Chain<Real>::learn() {
   if (tuner_->by_acceptance()) guess_pace();
 }
 
-#define KELVIN_MEMBERS(Real)                                                        \
-  template void Chain<Real>::tune();                                                \
-  template void Chain<Real>::draw_jitter();                                         \
-  template void Chain<Real>::travel();                                              \
-  template void Chain<Real>::guess_pace();                                          \
+#define KELVIN_MEMBERS(Real)                \
+  template void Chain<Real>::tune();        \
+  template void Chain<Real>::draw_jitter(); \
+  template void Chain<Real>::travel();      \
+  template void Chain<Real>::guess_pace();  \
   template void Chain<Real>::learn();
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)

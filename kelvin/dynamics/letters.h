@@ -38,11 +38,11 @@ struct Letter {
   bool whole = false;        // needs a sum: is handed the whole part and never a slice
   bool adaptive = false;     // uses xi, sigma or eps
   bool moves_xi = false;
-  int memory = 0;         // numbers per element that last from step to step: u, then v
-  bool decays = false;    // applies weight_decay itself; for all others it is an energy, part of U
-  bool all_rows = false;  // means nothing with minibatches
+  int memory = 0;            // numbers per element that last from step to step: u, then v
+  bool decays = false;       // applies weight_decay itself; for all others it is an energy, part of U
+  bool all_rows = false;     // means nothing with minibatches
   bool needs_noise = false;  // reads the covariance of the gradient's noise
-  int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
+  int piece = 0;             // the piece of U whose gradient it reads; 0 for all of it
 
   bool forgets(double friction) const {
     return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));

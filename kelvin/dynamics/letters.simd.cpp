@@ -71,8 +71,8 @@ void thermostat(const Part<Real>& s, double h, std::span<const Real>) {
 }
 
 // dp = -(h/2T) C p dt, C the covariance of the noise of g: half of the noise h^2 C that a step's kicks bring is met by
-// friction as Einstein's relation asks. Solved exactly: p = exp(-s C) p, s = (h/2T) t. With C = Y Y' and Y'Y = E diag(k)
-// E':  p += Y E diag((e^-sk - 1)/k) E' Y' p.
+// friction as Einstein's relation asks. Solved exactly: p = exp(-s C) p, s = (h/2T) t. With C = Y Y' and Y'Y = E
+// diag(k) E':  p += Y E diag((e^-sk - 1)/k) E' Y' p.
 template <class Real>
 void damp_noise(const Part<Real>& part, double t, std::span<const Real>) {
   const GradientNoise<Real>& noise = *part.noise;

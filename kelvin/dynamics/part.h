@@ -16,8 +16,8 @@ struct PartConstants {
   std::vector<std::size_t> blocks = {};  // where each block begins within the part, and the end
 };
 
-// What is known of the noise that minibatches leave in g: its covariance is diag(variance), or Y Y' with `count` columns
-// y_j of the part's size, Y'Y = E diag(values) E'.
+// What is known of the noise that minibatches leave in g: its covariance is diag(variance), or Y Y' with `count`
+// columns y_j of the part's size, Y'Y = E diag(values) E'.
 template <class Real>
 struct GradientNoise {
   std::span<const Real> variance = {}, columns = {};

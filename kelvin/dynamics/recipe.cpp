@@ -119,7 +119,8 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
     for (std::size_t k = 0; k < mine.size(); ++k)
       if ((is_brace(mine[k]) || is_brace(first[k])) && mine[k] != first[k])
         throw Error(
-            "part \"{}\": its braces or N in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
+            "part \"{}\": its braces or N in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
+            "Metropolis "
             "accepts or rejects all parts together",
             part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
     for (std::size_t k = 0; k < mine.size(); ++k)

@@ -87,7 +87,7 @@ struct Recipe {
   std::map<std::string, std::string> part_of;  // block name -> part name; frozen blocks have none
   std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry
   std::size_t size = 0;
-  std::uint64_t begins = 0;   // the step at which it takes over
+  std::uint64_t begins = 0;  // the step at which it takes over
   Tuning tuning = {};
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };

@@ -48,7 +48,7 @@ struct Scheme {
   bool takes_sums = false;    // some letter needs the whole part
   bool proposes = false;      // some letter may stay where it is: braces, N
   Repeats repeats = {};
-  int memory = 0;             // the most that a letter keeps per element
+  int memory = 0;  // the most that a letter keeps per element
 };
 
 // Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the

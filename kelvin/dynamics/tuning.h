@@ -25,13 +25,15 @@ struct AdaptSettings {
   template <class Visit>
   void fields(Visit&& field) {
     field("step", step,
-          "find the pace of all steps during the warm-up: with { } or N by the acceptance, otherwise by the temperatures");
+          "find the pace of all steps during the warm-up: with { } or N by the acceptance, otherwise by the "
+          "temperatures");
     field("acceptance", acceptance, "mean acceptance statistic to aim at");
     field("disagreement", disagreement,
           "without { } and N: how far apart kinetic and configurational temperature may be at the end of a step, as a "
           "share of the temperature");
-    field("friction", friction,
-          "without { } and N: raise the friction during the warm-up while gradient noise heats by more than that share");
+    field(
+        "friction", friction,
+        "without { } and N: raise the friction during the warm-up while gradient noise heats by more than that share");
     field("metric", metric, "find coordinates of equal width during the warm-up: unit (none), diagonal or dense");
   }
 };

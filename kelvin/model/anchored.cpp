@@ -9,7 +9,8 @@ namespace {
 template <class Real>
 class Anchored final : public Decorated<Real> {
  public:
-  Anchored(std::unique_ptr<Potential<Real>> inner, std::uint64_t every) : Decorated<Real>(std::move(inner)), every_(every) {
+  Anchored(std::unique_ptr<Potential<Real>> inner, std::uint64_t every)
+      : Decorated<Real>(std::move(inner)), every_(every) {
     for (const Block& block : this->blocks()) size_ += block.size();
   }
   void arrange(std::span<const Block> given) override {

@@ -17,7 +17,7 @@ class Scaled final : public Decorated<Real> {
   const std::vector<double>& factor() const { return factor_; }
   void use(std::span<const double> factor);
 
-  std::span<const Real> position(std::span<const Real> x);           // q = L x, valid until the next call
+  std::span<const Real> position(std::span<const Real> x);             // q = L x, valid until the next call
   void coordinates(std::span<const Real> q, std::span<Real> x) const;  // x = L^-1 q
 
   double operator()(std::span<const Real> x, Batch rows, std::span<Real> g) override;  // g = L' times that of q

@@ -128,8 +128,8 @@ std::vector<double> for_each(const Choice& c, std::string_view parameter, std::s
   auto list = c.numbers(parameter);
   if (list.size() == 1) list.assign(n, list[0]);
   if (list.size() != n)
-    throw Error("toy \"{}\": {} numbers for {} with dimension {}; give one for all, or one for each", c.name, list.size(),
-                parameter, n);
+    throw Error("toy \"{}\": {} numbers for {} with dimension {}; give one for all, or one for each", c.name,
+                list.size(), parameter, n);
   for (const double x : list)
     if (!(x >= least) || !std::isfinite(x))
       throw Error("toy \"{}\": {} is {:g}; it must be at least {:g}", c.name, parameter, x, least);
@@ -149,7 +149,8 @@ ToyEnergy noisy(const Choice& c) {
                                                                                        Eigen::Index(n));
   x.rowwise() -= x.colwise().mean().eval();
   const Eigen::Map<const Eigen::ArrayXd> variance(noise.data(), Eigen::Index(n));
-  x *= ((variance * double(rows)).sqrt() / x.colwise().norm().transpose().array()).matrix().asDiagonal();
+  const Eigen::VectorXd scale = (variance * double(rows)).sqrt() / x.colwise().norm().transpose().array();
+  x *= scale.asDiagonal();
   return {n,
           [stiffness](In q, Out g) {
             double u = 0;
@@ -247,7 +248,8 @@ Moments banana_moments(const Choice& c, double T) {
   return {{0, a * b * (1 - T)}, {a * T, 2 * a * a * b * b * T * T + T}, T};
 }
 
-// ---- funnel: q = (v, y...), U = v^2 / (2 scale^2) + sum y^2 exp(-v) / 2 + v / 2; not centred: q = (v, y exp(-v/2) ...)
+// ---- funnel: q = (v, y...), U = v^2 / (2 scale^2) + sum y^2 exp(-v) / 2 + v / 2; not centred: q = (v, y exp(-v/2)
+// ...)
 
 bool centred(const Choice& c) { return c.number("centred") != 0; }
 

@@ -45,7 +45,8 @@ struct Statistic {
 };
 bool changes_steps(const Recipe& r) { return r.parts.front().scheme.proposes || r.tuning.learns(); }
 bool travels(const Recipe& r) {
-  return std::ranges::any_of(r.parts.front().scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
+  return std::ranges::any_of(r.parts.front().scheme.moves,
+                             [](const Move& m) { return m.letter->joint == Joint::travel; });
 }
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
 const Statistic statistics[] = {

@@ -230,5 +230,44 @@ TEST(ControlVariates, AChainWithThemIsNotHeatedAndGoesOnBitForBit) {
   EXPECT_LT(std::abs(estimate(square).deviation(1)), 4) << estimate(square).mean << ", without them 2";
 }
 
+// ---- sweeps
+
+// <q^2> - 1 of a unit oscillator whose four rows pull it about, a row at a time.
+Estimate excess(const char* scheme, const std::string& order, double h) {
+  const auto u = make_toy<double>(with("{ name = 'noisy', dimension = 20, noise = 400.0, rows = 4 }"));
+  BatchSettings batch = one_row();
+  batch.order = order;
+  const Noise<double> noise;
+  Chain<double> chain(u->clone(), recipe_for(*u, moving(scheme, h)), Batches(batch, u->rows(), 3, 0), noise, 3, 0);
+  chain.start(std::vector<double>(20, 0.0));
+  std::vector<double> square;
+  for (int n = 0; n < int(12000 / h); ++n) {
+    chain.step();
+    double sum = 0;
+    for (const double q : chain.q()) sum += q * q / 20;
+    if (n > 100) square.push_back(sum - 1);
+  }
+  return estimate(square);
+}
+
+// Rows drawn at random leave a bias of first order, the heat h s / 2 gamma; forwards and then backwards through a
+// permutation one of at least second order (here more: pulls that do not depend on q cancel twice over).
+TEST(SymmetricSweeps, RaiseTheOrderOfMinibatchesToTwo) {
+  for (const char* scheme : {"UBU", "BAOAB"}) {
+    const Estimate wide = excess(scheme, "symmetric", 0.2), narrow = excess(scheme, "symmetric", 0.1);
+    const Estimate wide_random = excess(scheme, "with_replacement", 0.2),
+                   narrow_random = excess(scheme, "with_replacement", 0.1);
+    const auto slope = [](const Estimate& a, const Estimate& b) { return std::log2(a.mean / b.mean); };
+    const auto error = [](const Estimate& a, const Estimate& b) {
+      return std::hypot(a.error / a.mean, b.error / b.mean) / std::log(2);
+    };
+    EXPECT_NEAR(slope(wide_random, narrow_random), 1, 0.1 + 4 * error(wide_random, narrow_random)) << scheme;
+    EXPECT_GT(slope(wide, narrow) - 4 * error(wide, narrow), 2)
+        << scheme << ": " << wide.mean << "+-" << wide.error << ", " << narrow.mean << "+-" << narrow.error;
+    EXPECT_LT(error(wide, narrow), 0.15) << scheme << ": " << wide.mean << "+-" << wide.error << ", " << narrow.mean
+                                         << "+-" << narrow.error;
+  }
+}
+
 }  // namespace
 }  // namespace kelvin

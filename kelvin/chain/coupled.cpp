@@ -93,6 +93,10 @@ void check_coupling(const Recipe& recipe) {
   if (!recipe.later.empty())
     throw Error(
         "the run has phases, and a bias belongs to one law; give a run file of the phase in which draws are taken");
+  if (recipe.tuning.learns())
+    throw Error(
+        "[adapt] would give the two chains steps of their own; write the step that a warm-up found into the run "
+        "file and leave [adapt] out");
   for (const PartRecipe& part : recipe.parts) {
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},

@@ -50,7 +50,7 @@ for (name in names(cases)) {
                "[adapt]", "step = true", "metric = 'diagonal'"), file)
   run <- file.path(folder, "run")
   stopifnot(system2(kelvin, c("sample", file, "-o", run, "--quiet", "--threads", "1")) == 0)
-  stopifnot(system2(kelvin, c("export", run, "--to", "csv", "-o", file.path(folder, "draws.csv"), "--quiet")) == 0)
+  stopifnot(system2(kelvin, c("export", run, "--to", "csv", "-o", file.path(folder, "draws.csv")), stdout = FALSE) == 0)
   table <- read.csv(file.path(folder, "draws.csv"))
   by_chain <- function(column) matrix(table[[column]], ncol = chains)
   x <- sapply(grep("^q", names(table)), by_chain, simplify = "array")

@@ -91,8 +91,11 @@ Judgements divergences(const Evidence& e) {
   double count = 0;
   for (const auto& x : e.diverging) count += std::accumulate(x.begin(), x.end(), 0.0);
   if (count == 0) return {{fine, "no proposal diverged"}};
-  return {{fault, fmt::format("{:.0f} of {} draws had a proposal whose energy rose by more than 1000 T: halve the step",
-                              count, e.samples.draws * e.samples.walkers)}};
+  return {
+      {fault,
+       fmt::format("{:.0f} of {} draws had a proposal whose energy rose by more than 1000 T: halve the step, or raise "
+                   "adapt.acceptance towards 1 if it is adapted",
+                   count, e.samples.draws * e.samples.walkers)}};
 }
 
 Judgements acceptance(const Evidence& e) {

@@ -76,24 +76,20 @@ void Adaptation::accepted(std::uint64_t step, double statistic) {
   pace_ = std::exp(step == tuning_.warmup ? averaging_.mean : averaging_.log_pace);
 }
 
-// The temperatures differ by c h^2 (BAOAB on a Gaussian: h^2 omega^2 / 4), so h is scaled by the root, unless the two
-// halves of the window differ more: then it is too short to tell, or the walker still on its way. Both temperatures
-// above the wanted one by h s / (2 gamma T) is what gradient noise of variance s does: then gamma is scaled.
+// Temperatures disagree in proportion to h^2, so h is scaled by the root. Kinetic heat of h s / (2 gamma T) is what
+// gradient noise of variance s leaves: then gamma is scaled. The first half of a window is for settling.
 void Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   const auto next = std::lower_bound(windows_.ends.begin(), windows_.ends.end(), step);
   if (next == windows_.ends.end()) return;
-  const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1), half = (*next - begin) / 2;
-  kinetic_ += now.kinetic, configurational_ += now.configurational, ++agreements_;
-  if (step - begin == half) early_ = (kinetic_ - configurational_) / double(half);
+  const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1);
+  if (2 * (step - begin) <= *next - begin) return;
+  kinetic_ += now.kinetic, half_kick_ += now.half_kick, ++agreements_;
   if (step != *next) return;
-  const double apart = (kinetic_ - configurational_) / agreements_, most = tuning_.adapt.disagreement;
-  const double late = (apart * agreements_ - early_ * double(half)) / (agreements_ - double(half));
-  const double known = std::abs(late - early_) / 2, heat = (kinetic_ + configurational_) / 2 / agreements_ - 1;
-  const double scale = std::sqrt(most / std::max(std::abs(apart), known));
-  if (tuning_.adapt.step && (std::abs(apart) > 2 * known || scale > 1)) pace_ *= std::clamp(scale, 0.25, 4.0);
-  if (tuning_.adapt.step && !std::isfinite(apart)) pace_ /= 2;
+  const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
+  const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
+  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 4.0) : 0.25;
   if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
-  kinetic_ = configurational_ = early_ = agreements_ = 0;
+  kinetic_ = half_kick_ = agreements_ = 0;
 }
 
 template <class Real>
@@ -141,9 +137,17 @@ std::vector<double> Adaptation::factor() {
 }
 
 std::vector<double> Adaptation::state() const {
-  std::vector<double> out{
-      pace_,           friction_, averaging_.count, averaging_.shortfall, averaging_.centre, averaging_.log_pace,
-      averaging_.mean, kinetic_,  early_,           configurational_,     agreements_,       points_};
+  std::vector<double> out{pace_,
+                          friction_,
+                          averaging_.count,
+                          averaging_.shortfall,
+                          averaging_.centre,
+                          averaging_.log_pace,
+                          averaging_.mean,
+                          kinetic_,
+                          half_kick_,
+                          agreements_,
+                          points_};
   out.insert(out.end(), mean_.begin(), mean_.end());
   out.insert(out.end(), squares_.begin(), squares_.end());
   return out;
@@ -151,9 +155,8 @@ std::vector<double> Adaptation::state() const {
 
 void Adaptation::restore(std::span<const double> from) {
   std::size_t at = 0;
-  for (double* x :
-       {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre, &averaging_.log_pace,
-        &averaging_.mean, &kinetic_, &early_, &configurational_, &agreements_, &points_})
+  for (double* x : {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre,
+                    &averaging_.log_pace, &averaging_.mean, &kinetic_, &half_kick_, &agreements_, &points_})
     *x = from[at++];
   for (auto* list : {&mean_, &squares_})
     for (double& x : *list) x = from[at++];

@@ -22,9 +22,11 @@ struct Windows {
 };
 Windows windows_of(std::uint64_t warmup);
 
-// The two temperatures at the end of one step, in units of the one wanted.
+// At the end of one step, in units of the temperature wanted: p.p/m, and what half a kick by itself would bring,
+// (h/2)^2 g.g/m, both per degree of freedom. On a Gaussian the latter is h^2 <omega^2>/4, the disagreement between
+// p.p/m and q.g there; unlike q.g it needs no walker that has settled.
 struct Temperatures {
-  double kinetic = 0, configurational = 0;
+  double kinetic = 0, half_kick = 0;
 };
 
 class Adaptation {
@@ -54,10 +56,9 @@ class Adaptation {
   std::vector<double> temperature_;  // of each number of q; 0 for what never moves
   double pace_ = 1, friction_ = 1;
   DualAveraging averaging_;
-  // Sums over the present window: of the temperatures, of their difference in its first half, and steps.
-  double kinetic_ = 0, configurational_ = 0, early_ = 0, agreements_ = 0;
-  double points_ = 0;                   // of the present window
-  std::vector<double> mean_, squares_;  // squares_: about the mean, of each or of each pair
+  double kinetic_ = 0, half_kick_ = 0, agreements_ = 0;  // sums over the second half of the present window
+  double points_ = 0;                                    // of the present window
+  std::vector<double> mean_, squares_;                   // squares_: about the mean, of each or of each pair
 };
 
 }  // namespace kelvin

@@ -284,7 +284,6 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
 template <class Real>
 void Chain<Real>::step() {
   const FlushToZero tiny_numbers;
-  reading_now_ |= tuner_ && tuner_->by_temperatures() && tuner_->learns_at(steps_ + 1);
   if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
   statistic_ = 0, proposals_now_ = 0;
@@ -305,7 +304,6 @@ void Chain<Real>::step_and_read() {
   reading_now_ = true;
   reading_.diverging = false;
   step();
-  reading_now_ = true;                       // it may have been switched off by what the step has learnt
   if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
   read_whole_energy();
   take_reading();

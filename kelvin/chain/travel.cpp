@@ -166,13 +166,12 @@ void Chain<Real>::learn() {
     Temperatures now;
     double freedom = 0;
     for (std::size_t k = 0; k < movers_.size(); ++k) {
-      const double n = double(recipe_.parts[k].freedom()), T = movers_[k].part.T;
-      now.kinetic += momentum_square(movers_[k].part) / T;
-      now.configurational += n * reading_.parts[k].configurational_temperature / T;
-      freedom += n;
+      const Part<Real>& part = movers_[k].part;
+      now.kinetic += momentum_square(part) / part.T;
+      now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
+      freedom += double(recipe_.parts[k].freedom());
     }
-    reading_now_ = false;
-    tuner_->agreed(steps_, {now.kinetic / freedom, now.configurational / freedom});
+    tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
   if (!scaled_ || !tuner_->watch(steps_, q())) return;
   stand_on(tuner_->factor());

@@ -30,7 +30,7 @@ struct AdaptSettings {
     field("acceptance", acceptance, "mean acceptance statistic to aim at");
     field("disagreement", disagreement,
           "without { } and N: how far apart kinetic and configurational temperature may be at the end of a step, as a "
-          "share of the temperature");
+          "share of the temperature (as on a Gaussian: h^2 g.g/4m per degree of freedom)");
     field(
         "friction", friction,
         "without { } and N: raise the friction during the warm-up while gradient noise heats by more than that share");

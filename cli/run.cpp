@@ -8,7 +8,6 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "cli/command.h"
@@ -180,20 +179,13 @@ void write_record(const std::filesystem::path& run, const nlohmann::json& record
 }
 
 // Leaves the lines up to `step`, which a resumed run will not write again; returns them.
-std::vector<nlohmann::json> trim_log(const std::filesystem::path& file, std::uint64_t step) {
-  std::vector<nlohmann::json> lines_kept;
-  std::string kept;
-  if (std::filesystem::exists(file)) {
-    std::stringstream lines(read_file(file));
-    for (std::string text; std::getline(lines, text);) {
-      auto line = nlohmann::json::parse(text, nullptr, false);
-      if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
-      kept += text + "\n";
-      lines_kept.push_back(std::move(line));
-    }
-  }
-  write_file(file, kept);
-  return lines_kept;
+std::vector<nlohmann::json> trim_log(const std::filesystem::path& run, std::uint64_t step) {
+  auto lines = read_log(run);
+  std::erase_if(lines, [&](const nlohmann::json& line) { return line["step"] > step; });
+  std::string text;
+  for (const auto& line : lines) text += line.dump() + "\n";
+  write_file(run / "log.jsonl", text);
+  return lines;
 }
 
 // ---- the run
@@ -267,7 +259,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   const auto look = [&](const nlohmann::json& at) {  // not at a last line that a longer run would not have
     if (at.at("step").get<std::uint64_t>() % log_every == 0) judge.look(at);
   };
-  for (auto& earlier : trim_log(out / "log.jsonl", before)) look(earlier), line = std::move(earlier);
+  for (auto& earlier : trim_log(out, before)) look(earlier), line = std::move(earlier);
   for (auto& chain : walkers) chain.pace(judge.pace());
   std::ofstream log(out / "log.jsonl", std::ios::app);
   const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;

@@ -3,9 +3,9 @@
 #include <sys/mount.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
 

@@ -10,6 +10,7 @@
 
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/files.h"
 
@@ -25,16 +26,6 @@ struct Run {
   std::vector<json> log;
   std::vector<Measured> measures;
 };
-
-std::vector<json> read_log(const std::filesystem::path& run) {
-  std::vector<json> out;
-  if (!std::filesystem::exists(run / "log.jsonl")) return out;
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);)  // the last line of a run that is under way may be half a line
-    if (json line = json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
-      out.push_back(std::move(line));
-  return out;
-}
 
 // A number deep in a line of the log: "test/loss"; nan if it is not there.
 double logged(const json& line, const std::string& path) {
@@ -225,11 +216,8 @@ std::vector<Measured> average(const std::vector<std::vector<Measured>>& runs) {
     for (const auto& run : runs)
       for (const Measured& m : run)
         if (m.name == first.name) values.push_back(m.value);
-    const double n = double(values.size());
-    double mean = 0, square = 0;
-    for (const double x : values) mean += x / n;
-    for (const double x : values) square += (x - mean) * (x - mean);
-    out.push_back({first.name, mean, n > 1 ? std::sqrt(square / (n - 1) / n) : NAN});
+    const auto [mean, error] = mean_of(values);
+    out.push_back({first.name, mean, error});
   }
   return out;
 }

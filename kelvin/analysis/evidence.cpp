@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 #include "kelvin/analysis/replay.h"
 #include "kelvin/model/prior.h"
@@ -20,19 +19,14 @@ constexpr std::size_t few_parameters = 20;
 
 std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
   std::vector<LearningCurve> curves;
-  if (!std::filesystem::exists(run / "log.jsonl")) return curves;
   for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);) {
-    const json line = json::parse(text, nullptr, false);  // the last may be half-written
-    if (!line.is_object() || !line.contains("step")) continue;
+  for (const json& line : read_log(run))
     for (LearningCurve& curve : curves) {
       const json found = line.value(curve.name, json());
       const json loss = found.is_object() ? found.value("loss", json()) : found;
       if (found.is_null()) continue;
       curve.steps.push_back(line["step"]), curve.loss.push_back(loss.is_number() ? loss.get<double>() : NAN);
     }
-  }
   std::erase_if(curves, [](const LearningCurve& c) { return c.loss.empty(); });
   return curves;
 }

@@ -12,29 +12,22 @@
 namespace kelvin {
 namespace {
 
-Estimate mean(const std::vector<double>& x) {
-  const double n = double(x.size()), m = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  double square = 0;
-  for (const double v : x) square += (v - m) * (v - m);
-  return {m, x.size() > 1 ? std::sqrt(square / (n - 1) / n) : NAN};
-}
-
 // The error is that of normal numbers: sd / sqrt(2 (n - 1)).
-Estimate deviation(const std::vector<double>& x) {
-  const double n = double(x.size()), sd = mean(x).error * std::sqrt(n);
+MeanOf deviation(const std::vector<double>& x) {
+  const double n = double(x.size()), sd = mean_of(x).error * std::sqrt(n);
   return {sd, sd / std::sqrt(2 * (n - 1))};
 }
 
 const Statistic table[] = {
-    {"mean", mean},
+    {"mean", [](const std::vector<double>& x) { return mean_of(x); }},
     {"sd", deviation},
     {"least",
      [](const std::vector<double>& x) {
-       return Estimate{*std::min_element(x.begin(), x.end()), NAN};
+       return MeanOf{*std::min_element(x.begin(), x.end()), NAN};
      }},
     {"most",
      [](const std::vector<double>& x) {
-       return Estimate{*std::max_element(x.begin(), x.end()), NAN};
+       return MeanOf{*std::max_element(x.begin(), x.end()), NAN};
      }},
 };
 
@@ -67,7 +60,7 @@ class Results {
                                      [&](const Outcome& o) { return o.cell == cell && !o.stopped.empty(); }));
   }
   // Of the cells whose name matches, all seeds together; a number stands for itself.
-  Estimate estimate(const std::string& who, const ClaimSettings& claim) const {
+  MeanOf estimate(const std::string& who, const ClaimSettings& claim) const {
     double number;
     if (const auto [end, error] = std::from_chars(who.data(), who.data() + who.size(), number);
         error == std::errc() && end == who.data() + who.size())
@@ -106,7 +99,7 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
         const auto values = results.values(c, m, results.step(about.at[k]));
         if (values.empty() && !results.stopped(c)) continue;
         const bool any = !values.empty();
-        const Estimate middle = any ? mean(values) : Estimate{NAN, NAN};
+        const MeanOf middle = any ? mean_of(values) : MeanOf{};
         Table::Row row = {{"arm", experiment.label(experiment.cells[c])},
                           {"step", about.at[k]},
                           {"measure", about.measures[m]},
@@ -126,7 +119,7 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
 Table claims_table(const Experiment& experiment, const Results& results) {
   Table out;
   for (const auto& [name, claim] : experiment.settings.claim) {
-    const Estimate more = results.estimate(claim.more, claim), than = results.estimate(claim.than, claim);
+    const MeanOf more = results.estimate(claim.more, claim), than = results.estimate(claim.than, claim);
     const double error = std::hypot(std::isnan(more.error) ? 0 : more.error, std::isnan(than.error) ? 0 : than.error);
     out.row({{"claim", claim.says},
              {"measure", claim.statistic + " of " + claim.measure},
@@ -151,7 +144,7 @@ Figure curves(const Experiment& experiment, const Results& results, std::size_t 
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto values = results.values(c, m, k);
       if (values.empty()) continue;
-      const Estimate e = mean(values);
+      const MeanOf e = mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
       curve.x.push_back(double(experiment.steps[k])), curve.y.push_back(e.value);
       curve.low.push_back(e.value - error), curve.high.push_back(e.value + error);
@@ -192,7 +185,7 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
     for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
       if (experiment.cells[c].arm != arm) continue;
       const auto values = results.values(c, m, experiment.steps.size() - 1);
-      const Estimate e = values.empty() ? Estimate{NAN, NAN} : mean(values);
+      const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
       z.push_back(e.value);
       curve.low.push_back(e.value - e.error), curve.high.push_back(e.value + e.error);
     }

@@ -5,11 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mask.h"
 #include "kelvin/model/mlp.h"
@@ -28,7 +29,9 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   std::vector<Recipe> phases;
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
-    phases.push_back(make_recipe(phase.part, freeze, blocks, {double(phase.steps), rows}));
+    auto parts = phase.part;
+    for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
+    phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
     phases.back().begins = begins;
     begins += std::uint64_t(phase.steps);
     if (phases.back().part_of != phases.front().part_of)
@@ -55,6 +58,14 @@ void check_decay(const Recipe& recipe, const std::string& part) {
     if (decays(phase, part) != decays(recipe, part))
       throw Error("part \"{}\" has a weight_decay that one phase adds to U and another applies itself; use a penalty",
                   part);
+}
+
+// The initialiser that lies on the block's constraint; empty if any will do.
+std::string_view start_of(const Recipe& recipe, const Block& block) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const HeldConstraint& held : part.constraints)
+      if (held.block == block.name && held.row) return held.row->start;
+  return "";
 }
 
 }  // namespace
@@ -85,6 +96,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
   std::vector<BlockPenalty> penalties;
   std::vector<BlockMask> masks;
   for (const auto& [block, part] : problem.recipe.part_of) {
+    if (block_named(block, problem.recipe.blocks).slack) continue;
     const PartSettings& own = settings.part.at(part);
     priors.push_back({block, own.prior.given() ? own.prior : model.prior});
     const std::size_t before = penalties.size();
@@ -113,10 +125,15 @@ Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise)
 }
 
 template <class Real>
-std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block) const {
+std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block,
+                                                const Remark& remark) const {
   std::vector<Real> q(recipe.size);
-  const Choice usual = train ? Choice("pytorch") : Choice::number_of("constant", "value", 0);
   for (const Block& block : recipe.blocks) {
+    if (block.slack) continue;
+    const std::string_view on_constraint = start_of(recipe, block);
+    const Choice usual = !on_constraint.empty() ? Choice(std::string(on_constraint))
+                         : train                ? Choice("pytorch")
+                                                : Choice::number_of("constant", "value", 0);
     const auto part = recipe.part_of.find(block.name);
     const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
     const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};
@@ -125,6 +142,7 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
                             : read_block(settings.from, block);
     std::copy(values.begin(), values.end(), q.begin() + long(block.offset));
   }
+  settle<Real>(recipe, q, remark);
   return q;
 }
 

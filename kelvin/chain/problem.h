@@ -17,7 +17,9 @@ struct Problem {
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
-  std::vector<Real> starting_point(std::uint32_t walker, const ReadBlock&) const;
+  // On the manifolds of all constraints; what had to be moved there is remarked.
+  std::vector<Real> starting_point(
+      std::uint32_t walker, const ReadBlock&, const Remark& = [](std::string_view) {}) const;
 };
 
 template <class Real>

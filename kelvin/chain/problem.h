@@ -7,6 +7,9 @@
 
 namespace kelvin {
 
+// Those who only look at a run have no use for the slack coordinates of its constraints.
+enum class Slack { kept, left_out };
+
 template <class Real>
 struct Problem {
   RunSettings settings;
@@ -23,6 +26,6 @@ struct Problem {
 };
 
 template <class Real>
-Problem<Real> make_problem(const RunSettings&, const Remark&);
+Problem<Real> make_problem(const RunSettings&, const Remark&, Slack = Slack::kept);
 
 }  // namespace kelvin

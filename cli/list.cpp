@@ -112,6 +112,7 @@ const List lists[] = {
     {"penalties", "energies added to U as they are, not divided by N",
      [] { return rows_with_parameters(penalties()); }},
     {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
+    {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},

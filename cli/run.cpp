@@ -84,16 +84,21 @@ nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> wal
                                        {"test", problem.test.get()}})
     if (network) line[split] = as_json(mean_score(*network, walkers));
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
-    double kinetic = 0, configurational = 0, xi = 0;
+    double kinetic = 0, configurational = 0, xi = 0, residual = NAN, tangency = NAN, fallbacks = 0;
     for (const auto& chain : walkers) {
+      const PartReading& read = chain.reading().parts[k];
+      residual = std::fmax(residual, read.residual), tangency = std::fmax(tangency, read.tangency);
+      fallbacks += read.fallbacks;
       kinetic += chain.reading().parts[k].kinetic_temperature / double(walkers.size());
       configurational += chain.reading().parts[k].configurational_temperature / double(walkers.size());
       xi += chain.reading().parts[k].xi / double(walkers.size());
     }
     auto& part = line["part"][problem.recipe.parts[k].name];
     if (!std::isnan(kinetic)) part["kinetic_temperature"] = kinetic;
-    part["configurational_temperature"] = configurational;
+    if (!std::isnan(configurational)) part["configurational_temperature"] = configurational;
     if (!std::isnan(xi)) part["xi"] = xi;
+    if (!std::isnan(residual)) part["constraint_residual"] = residual, part["projection_fallbacks"] = fallbacks;
+    if (!std::isnan(tangency)) part["tangency_residual"] = tangency;
   }
   if (walkers.front().reading().acceptance < 1) line["acceptance"] = walkers.front().reading().acceptance;
   return line;
@@ -112,8 +117,11 @@ template <class Real>
 nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
   nlohmann::json record = {{"kelvin", std::string(version())}, {"command", mode.name},
                            {"command_line", command_line},     {"settings", as_json(problem.settings)},
-                           {"rows", problem.data.train.rows},  {"parameters", problem.recipe.size}};
-  for (const Block& b : problem.recipe.blocks) record["blocks"].push_back(b.name);
+                           {"rows", problem.data.train.rows},  {"parameters", 0}};
+  std::size_t parameters = 0;
+  for (const Block& b : problem.recipe.blocks)
+    if (!b.slack) record["blocks"].push_back(b.name), parameters += b.size();
+  record["parameters"] = parameters;
   for (const PartRecipe& part : problem.recipe.parts) {
     record["parts"].push_back(part.name);
     const double T = part.temperature.at(0);
@@ -124,6 +132,10 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
                                  {"posterior_temperature", problem.rows() * T},
                                  {"kinetic_temperature_is_exact", part.scheme.kinetic_exact}};
     if (part.scheme.adaptive) record["part"][part.name]["damping"] = part.damping->name;
+    for (const HeldConstraint& held : part.constraints) {
+      record["part"][part.name]["constraint"][held.block] = held.row->name;
+      record["part"][part.name]["size"] = record["part"][part.name]["size"].get<std::size_t>() - held.slack_count;
+    }
   }
   for (const Recipe& phase : problem.recipe.later)
     for (const PartRecipe& part : phase.parts)
@@ -216,7 +228,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   } else {
     for (std::uint32_t w = 0; w < count; ++w)
       walkers[w].start(problem.starting_point(
-          w, [&](const std::string& place, const Block& block) { return stored_block(place, block, w, count); }));
+          w, [&](const std::string& place, const Block& block) { return stored_block(place, block, w, count); },
+          w == 0 ? tell : [](std::string_view) {}));
   }
   std::uint64_t before = walkers.front().steps(), furthest = before;
   for (const auto& chain : walkers)
@@ -282,12 +295,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (!resumed)
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format(
-          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
-          part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-          problem.rows() * part.temperature.at(0),
-          part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
-                                             part.sigma.at(0), part.eps.at(0))
-                               : ""));
+               "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
+               part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
+               problem.rows() * part.temperature.at(0),
+               part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
+                                                  part.sigma.at(0), part.eps.at(0))
+                                    : "") +
+           (part.constraints.empty() ? "" : fmt::format(", on {} constraints", part.constraints.size())));
 
   catch_signals();
   constexpr std::chrono::seconds patience(

@@ -81,6 +81,15 @@ Judgements residuals(const Evidence& e) {
                                                      "held; use a smaller step",
                                                      q.name, worst, most)});
   }
+  constexpr double rare = 1e-3;  // of the steps
+  for (const PartEvidence& part : e.parts) {
+    if (part.fallbacks == 0) continue;
+    const bool harmless = part.fallbacks < rare * part.steps;
+    out.push_back({harmless ? fine : fault,
+                   fmt::format("{:.0f} projections of part \"{}\" did not converge and took the nearest point "
+                               "instead{}",
+                               part.fallbacks, part.name, harmless ? "" : ": use a smaller step")});
+  }
   return out;
 }
 
@@ -189,6 +198,13 @@ Judgements step(const Evidence& e) {
       continue;
     }
     const Measured configurational = measured(part.configurational), kinetic = measured(part.kinetic);
+    if (std::isnan(configurational.value)) {
+      out.push_back(
+          {unknown, fmt::format("part \"{}\" has no entry without a constraint, and on a manifold q.g does not "
+                                "tell the temperature",
+                                part.name)});
+      continue;
+    }
     const bool both = part.kinetic_exact && kinetic.known;
     const Measured reference = both ? kinetic : Measured{1, 0, true};
     Measured difference{configurational.value - reference.value, std::hypot(configurational.error, reference.error),

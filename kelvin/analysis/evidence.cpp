@@ -56,6 +56,9 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
       settings.temperature.given() ? settings.temperature : Choice("posterior"),
       {double(e.settings.warmup + e.settings.steps), std::max(1.0, e.samples.record.value("rows", 1.0))});
   part.warm = temperature.range().first > 0;
+  if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array))
+    for (const auto& x : columns(e.samples, array, std::array{k})[0]) part.fallbacks += x.back();
+  part.steps = steps[0].back();
   if (!part.warm) return part;
   part.kinetic = relative(columns(e.samples, "sample_stats/kinetic_temperature", std::array{k})[0], steps, temperature);
   part.configurational =
@@ -92,9 +95,10 @@ Evidence evidence_of(const Samples& samples) {
     if (array.starts_with("sample_stats/") && array.ends_with("residual")) {
       const auto all = columns(samples, array);
       for (std::size_t k = 0; k < all.size(); ++k)
-        e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
-                                           k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
-                               all[k]});
+        if (!all[k].empty() && !std::isnan(all[k][0][0]))  // nan is for parts without
+          e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
+                                             k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
+                                 all[k]});
     }
   if (e.training) return e;
   judge(e, {"potential", e.potential});

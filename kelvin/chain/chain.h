@@ -5,10 +5,10 @@
 #pragma once
 #include <memory>
 
+#include "kelvin/chain/held.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
-#include "kelvin/dynamics/recipe.h"
 
 namespace kelvin {
 
@@ -17,8 +17,11 @@ struct PartReading {
   double kinetic_energy = 0;               // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
   double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
   double virial = 0;                       // q.g/2
-  double configurational_temperature = 0;  // q.g per degree of freedom
+  double configurational_temperature = 0;  // q.g per degree of freedom; of the entries without a constraint, if any
   double xi = 0;                           // friction found by a thermostat; nan if the scheme has none
+  double residual = 0;                     // largest |g| of its constraints; nan, as the next, if it has none
+  double tangency = 0;                     // largest part of p that points off them
+  double fallbacks = 0;                    // projections so far that had to be done another way
 };
 struct Reading {
   std::uint64_t step = 0;
@@ -37,12 +40,13 @@ struct ChainState {
   double energy = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;
-  std::vector<double> xi;    // of each part
-  std::vector<Real> memory;  // of optimizers
+  std::vector<double> xi;         // of each part
+  std::vector<Real> memory;       // of optimizers
+  std::vector<double> fallbacks;  // of each part's projections
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g), field(xi), field(memory);
+    field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
   }
 };
 
@@ -92,6 +96,7 @@ class Chain {
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
     double kinetic = 0;                 // p.p/m where the scheme reads it
+    Held<Real> held;                    // its constraints
   };
 
   void lay_out();
@@ -104,7 +109,10 @@ class Chain {
   void move_whole(std::size_t part, std::size_t move);
   void flush();
   void flush(std::size_t part);
-  void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
+  void advance(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread);
+  template <class Apply>
+  void advance_held(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread, const Apply&);
+  void count_fallbacks(std::size_t part);
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
   void evaluate(std::size_t meeting);
@@ -127,8 +135,12 @@ class Chain {
 
   LargeArray<Real> q_, p_, g_;
   std::vector<Real> normals_;
-  std::vector<double> xi_;    // of each part
-  std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
+  std::vector<double> xi_;         // of each part
+  std::vector<Real> memory_;       // u and v of the parts whose letters need them, one part after another
+  std::vector<double> fallbacks_;  // of each part's projections
+  std::vector<Tally> tallies_;     // of each thread
+  std::vector<Real> from_;         // room for the last point on a manifold, for each thread
+  std::size_t from_each_ = 0;
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
@@ -144,7 +156,7 @@ class Chain {
 
   LargeArray<Real> old_q_, old_p_, old_g_;  // the state at '{'
   double old_energy_ = 0, old_hamiltonian_ = 0;
-  bool proposing_ = false;
+  bool proposing_ = false, irreversible_ = false;
   std::uint64_t proposals_ = 0, accepted_ = 0;
 
   Reading reading_;

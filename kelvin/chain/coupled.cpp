@@ -94,6 +94,11 @@ void check_coupling(const Recipe& recipe) {
     throw Error(
         "the run has phases, and a bias belongs to one law; give a run file of the phase in which draws are taken");
   for (const PartRecipe& part : recipe.parts) {
+    if (!part.constraints.empty())
+      throw Error(
+          "part \"{}\" has a constraint, on which two chains with one noise do not come together; certify the "
+          "run without it",
+          part.name);
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},
                                          {"temperature", &part.temperature},

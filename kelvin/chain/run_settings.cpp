@@ -31,7 +31,7 @@ void complete_phase(Value::Group& phase, const Value::Group& file, std::size_t l
     for (const auto& [name, value] : std::get<Value::Group>(all->second.is)) {
       Value& part = parts.try_emplace(name, Value{Value::Group(), value.where}).first->second;
       const Value::Group& usual = part_in(file, name);
-      for (const char* key : {"blocks", "prior", "penalty", "mask", "start", "weight_decay"})
+      for (const char* key : {"blocks", "prior", "penalty", "mask", "start", "weight_decay", "constraint"})
         if (const auto own = part_in(phase, name).find(key); own != part_in(phase, name).end()) {
           const auto there = usual.find(key);
           if (there == usual.end() || as_json(there->second) != as_json(own->second))

@@ -261,7 +261,7 @@ void nothing(const Part<Real>&, double, std::span<const Real>) {}
 using enum Joint;
 constexpr Letter table[] = {
     // clang-format off
-    {'A', no,       true,  false, 0, false, Forgets::never,  drift<float>,         drift<double>,         "drift: q moves along p"},
+    {'A', no,       true,  false, 0, false, Forgets::never,  drift<float>,         drift<double>,         "drift: q moves along p", false, false, false, 0, false, false, 0, true},
     {'B', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick: p follows the gradient"},
     {'O', no,       false, true,  1, true,  Forgets::at_infinite_friction,
                                                bath<float>,          bath<double>,          "bath: friction and its noise on p, exactly"},

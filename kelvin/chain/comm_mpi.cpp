@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only source that knows MPI; without KELVIN_MPI it knows one process.
+#include <algorithm>
+#include <cstdlib>
+
+#include "kelvin/chain/comm.h"
+
+#if KELVIN_MPI
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
+namespace kelvin {
+
+#if KELVIN_MPI
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t(1) << 30;  // MPI counts in int
+
+class MpiComm final : public Comm {
+ public:
+  MpiComm() {
+    int given = 0, rank = 0, size = 1;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    rank_ = std::size_t(rank), size_ = std::size_t(size);
+  }
+  ~MpiComm() override { MPI_Finalize(); }
+  std::size_t rank() const override { return rank_; }
+  std::size_t size() const override { return size_; }
+
+  std::vector<std::string> everyone(const std::string& mine) override {
+    const auto sizes = sizes_of(mine);
+    std::vector<std::string> all(size_);
+    all[rank_] = mine;
+    for (std::size_t r = 0; r < size_; ++r) {
+      all[r].resize(sizes[r]);
+      in_pieces(sizes[r], [&](std::size_t at, int count) {
+        MPI_Bcast(all[r].data() + at, count, MPI_CHAR, int(r), MPI_COMM_WORLD);
+      });
+    }
+    return all;
+  }
+
+  std::vector<std::string> gather(const std::string& mine) override {
+    const auto sizes = sizes_of(mine);
+    if (rank_ > 0) {
+      in_pieces(mine.size(),
+                [&](std::size_t at, int count) { MPI_Send(mine.data() + at, count, MPI_CHAR, 0, 0, MPI_COMM_WORLD); });
+      return {};
+    }
+    std::vector<std::string> all(size_);
+    all[0] = mine;
+    for (std::size_t r = 1; r < size_; ++r) {
+      all[r].resize(sizes[r]);
+      in_pieces(sizes[r], [&](std::size_t at, int count) {
+        MPI_Recv(all[r].data() + at, count, MPI_CHAR, int(r), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      });
+    }
+    return all;
+  }
+
+  std::string from_first(const std::string& mine) override {
+    unsigned long long size = mine.size();
+    MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    std::string text = mine;
+    text.resize(size);
+    in_pieces(size,
+              [&](std::size_t at, int count) { MPI_Bcast(text.data() + at, count, MPI_CHAR, 0, MPI_COMM_WORLD); });
+    return text;
+  }
+
+  void end_all(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
+
+ private:
+  std::vector<unsigned long long> sizes_of(const std::string& mine) const {
+    const unsigned long long size = mine.size();
+    std::vector<unsigned long long> sizes(size_);
+    MPI_Allgather(&size, 1, MPI_UNSIGNED_LONG_LONG, sizes.data(), 1, MPI_UNSIGNED_LONG_LONG, MPI_COMM_WORLD);
+    return sizes;
+  }
+  template <class Move>
+  static void in_pieces(std::size_t size, Move&& move) {
+    for (std::size_t at = 0; at < size; at += most_at_once) move(at, int(std::min(most_at_once, size - at)));
+  }
+  std::size_t rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> connect_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(name)) return std::make_unique<MpiComm>();
+  return std::make_unique<Comm>();
+}
+#else
+std::unique_ptr<Comm> connect_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* ranks = std::getenv(name); ranks && std::atol(ranks) > 1)
+      throw Error(
+          "started on {} ranks, but this kelvin was built without MPI; build it with cmake -DKELVIN_MPI=ON, or start "
+          "it "
+          "without mpirun",
+          ranks);
+  return std::make_unique<Comm>();
+}
+#endif
+
+}  // namespace kelvin

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/coupling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/core/pack.h"
+#include "kelvin/core/parallel.h"
+
+namespace kelvin {
+namespace {
+
+constexpr CouplingMethod methods[] = {
+    {"none", 1, 1, nullptr, "walkers know nothing of each other"},
+    {"ensemble", 1, 3, [](std::size_t i, std::size_t j) { return i != j; },
+     "each walker moves in the metric of all others of its ensemble; all move at once, so refresh rarely"},
+    {"halves", 2, 4, [](std::size_t i, std::size_t j) { return i % 2 != j % 2; },
+     "even and odd walkers move in turn, each in the metric of the resting others: exact however often it is "
+     "refreshed"},
+};
+
+std::vector<Stretch> everything(const Recipe& recipe) {
+  const PartRecipe& last = recipe.parts.back();
+  return {{0, last.offset + last.size}};
+}
+
+std::vector<Stretch> by_part(const Recipe& recipe) {
+  std::vector<Stretch> out;
+  for (const PartRecipe& part : recipe.parts) out.push_back({part.offset, part.size});
+  return out;
+}
+
+std::vector<Stretch> by_block(const Recipe& recipe) {
+  std::vector<Stretch> out;
+  for (const Block& block : recipe.blocks)
+    if (recipe.part_of.contains(block.name)) out.push_back({block.offset, block.size()});
+  return out;
+}
+
+constexpr CouplingExtent extents[] = {{"all", everything}, {"part", by_part}, {"block", by_block}};
+
+double first_of(std::span<const double> entries) { return entries.front(); }
+
+double mean_of(std::span<const double> entries) {
+  double sum = 0;
+  for (const double x : entries) sum += x;
+  return sum / double(entries.size());
+}
+
+constexpr Collapse ways_to_collapse[] = {{"never", nullptr}, {"first", first_of}, {"mean", mean_of}};
+
+// In other coordinates each part would have a mixture of the temperatures.
+void check_temperatures(const Recipe& recipe, const std::vector<Stretch>& stretches) {
+  for (const PartRecipe& part : recipe.parts) {
+    const PartRecipe& first = recipe.parts.front();
+    if (stretches.size() < recipe.parts.size() &&
+        (part.temperature.range() != first.temperature.range() || part.temperature.at(0) != first.temperature.at(0)))
+      throw Error(
+          "coupling.over = \"all\" mixes the parameters of all parts, but part \"{}\" has another temperature than "
+          "\"{}\"; "
+          "give them one, or set coupling.over = \"part\"",
+          part.name, first.name);
+  }
+}
+
+// The longest time between two gradients that a part's string has, over its step.
+double between_gradients(const Scheme& scheme) {
+  int gradients = 0;
+  bool moved = false;
+  for (int pass = 0; pass < 2; ++pass)
+    for (const Move& move : scheme.moves) {
+      if (move.letter->joint == Joint::gradient) gradients += moved && pass == 1, moved = false;
+      moved |= move.letter->moves_q;
+    }
+  return 1.0 / std::max(1, gradients);
+}
+
+}  // namespace
+
+std::span<const CouplingMethod> coupling_methods() { return methods; }
+std::span<const CouplingExtent> coupling_extents() { return extents; }
+std::span<const Collapse> collapses() { return ways_to_collapse; }
+
+void check_ensembles(const CouplingSettings& s, long walkers) {
+  const CouplingMethod& method = row_named(s.method, coupling_methods(), "coupling");
+  row_named(s.over, coupling_extents(), "extent of a coupling");
+  const Collapse& collapse = row_named(s.collapse, collapses(), "collapse");
+  if (!(s.blending >= 0) || !std::isfinite(s.blending))
+    throw Error("coupling.blending must be 0 or above, not {}", s.blending);
+  if (!(s.spread >= 0)) throw Error("coupling.spread must be 0 or above, not {}", s.spread);
+  if (s.refresh < 1) throw Error("coupling.refresh must be at least 1, not {}", s.refresh);
+  if (s.ensembles < 1 || walkers % s.ensembles != 0)
+    throw Error("{} walkers cannot be shared equally by coupling.ensembles = {}; make one a multiple of the other",
+                walkers, s.ensembles);
+  if (walkers / s.ensembles < long(method.fewest))
+    throw Error("coupling.method = \"{}\" needs at least {} walkers in each ensemble; {} walkers in {} make {}",
+                s.method, method.fewest, walkers, s.ensembles, walkers / s.ensembles);
+  if (!method.counts && s.blending > 0)
+    throw Error(
+        "coupling.blending = {} does nothing with coupling.method = \"{}\"; choose another row of "
+        "`kelvin list couplings`",
+        s.blending, s.method);
+  if (collapse.place && method.groups > 1)
+    throw Error(
+        "coupling.collapse = \"{}\" moves all walkers at once, but with coupling.method = \"{}\" some rest; use "
+        "\"ensemble\" or \"none\"",
+        s.collapse, s.method);
+}
+
+template <class Real>
+Ensembles<Real>::Ensembles(const RunSettings& run, const Recipe& recipe, Comm& comm, const Remark& tell,
+                           const CouplingMethod* other)
+    : settings_(run.coupling),
+      warmup_(std::uint64_t(run.warmup)),
+      method_(other ? other : &row_named(run.coupling.method, coupling_methods(), "coupling")),
+      collapse_(&row_named(run.coupling.collapse, collapses(), "collapse")),
+      comm_(&comm),
+      tell_(tell),
+      each_(std::size_t(run.walkers / run.coupling.ensembles)),
+      size_(recipe.size),
+      stretches_(row_named(settings_.over, coupling_extents(), "extent of a coupling").stretches(recipe)) {
+  for (const PartRecipe& part : recipe.parts) {
+    for (const std::uint32_t i : part.frozen) still_.push_back(part.offset + i);
+    freedom_ += part.freedom();
+  }
+  states_.resize(std::size_t(settings_.ensembles) * groups());
+  for (auto& state : states_) state.blending = settings_.blending;
+  if (method_->counts && settings_.blending == 0)
+    tell_("coupling.blending is 0, so the walkers move as if each were alone");
+  if (!at_work()) return;
+  if (method_->counts) check_temperatures(recipe, stretches_);
+  for (const Recipe& phase : recipe.later) check_temperatures(phase, stretches_);
+  if (method_->counts && method_->groups == 1 && settings_.refresh < 100)
+    tell_(
+        fmt::format("coupling.refresh = {} is short: walkers that all move at once are biased by some percent unless "
+                    "they are left alone for 100 steps and two autocorrelation times of the slowest quantity; "
+                    "raise it, or use coupling.method = \"halves\"",
+                    settings_.refresh));
+  if (collapse_->place)
+    tell_(
+        fmt::format("every {} steps all walkers of an ensemble are put at one point ({}): draws soon after that are no "
+                    "samples of the posterior",
+                    settings_.refresh, settings_.collapse));
+}
+
+template <class Real>
+bool Ensembles<Real>::at_work() const {
+  return (method_->counts && settings_.blending > 0) || collapse_->place;
+}
+
+template <class Real>
+bool Ensembles<Real>::due(std::size_t group, std::uint64_t step) const {
+  return at_work() && step % refresh() == 0 && states_[group].step != step;
+}
+
+template <class Real>
+void Ensembles<Real>::part_starts(std::vector<std::vector<Real>>& mine, std::size_t first, std::uint64_t seed) const {
+  if (!method_->counts || !at_work()) return;
+  Packer pack;
+  for (const auto& q : mine) pack(q);
+  std::vector<std::vector<Real>> all;
+  for (const std::string& bytes : comm_->everyone(pack.bytes))
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) unpack(all.emplace_back());
+  for (std::size_t begin = 0; begin < all.size(); begin += each_) {
+    std::sort(all.begin() + long(begin), all.begin() + long(begin + each_));
+    if (std::adjacent_find(all.begin() + long(begin), all.begin() + long(begin + each_)) ==
+        all.begin() + long(begin + each_))
+      continue;
+    tell_(
+        fmt::format("walkers {} to {} start at one point, where they have no covariance: each is moved by normals of "
+                    "deviation {:g} (coupling.spread)",
+                    begin, begin + each_ - 1, settings_.spread));
+    std::vector<char> moves(size_, 0);
+    for (const auto& [offset, size] : stretches_) std::fill_n(moves.begin() + long(offset), size, 1);
+    for (const std::size_t i : still_) moves[i] = 0;
+    std::vector<Real> z(size_);
+    for (std::size_t w = std::max(begin, first); w < std::min(begin + each_, first + mine.size()); ++w) {
+      normals({stream_key(seed, "spread"), std::uint32_t(w), 0, 0}, 0, std::span(z));
+      for (std::size_t i = 0; i < size_; ++i) mine[w - first][i] += moves[i] ? Real(settings_.spread) * z[i] : 0;
+    }
+  }
+}
+
+template <class Real>
+std::vector<std::size_t> Ensembles<Real>::counted(std::size_t group) const {
+  std::vector<std::size_t> out;
+  for (std::size_t j = 0; j < each_; ++j)
+    for (std::size_t i = group; i < each_; i += groups())
+      if (!method_->counts || method_->counts(i, j)) {
+        out.push_back(j);
+        break;
+      }
+  return out;
+}
+
+template <class Real>
+std::shared_ptr<const Spread<Real>> Ensembles<Real>::spread(const CouplingState<Real>& state) const {
+  std::vector<LargeArray<Real>> points;
+  for (std::uint64_t k = 0; k < state.count; ++k)
+    points.emplace_back(state.points.begin() + long(k * size_), state.points.begin() + long((k + 1) * size_));
+  return std::make_shared<const Spread<Real>>(spread_of(std::move(points), stretches_));
+}
+
+template <class Real>
+void Ensembles<Real>::put(Chain<Real>& chain, const std::shared_ptr<const Spread<Real>>& spread, double blending,
+                          std::span<const Real> q) const {
+  const std::size_t mine = chain.walker() % each_;
+  const auto all = counted(group_of(chain.walker()));
+  std::vector<std::size_t> counting;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (method_->counts && method_->counts(mine, all[k])) counting.push_back(k);
+  chain.move_in(counting.empty() ? nullptr : std::make_unique<Metric<Real>>(spread, counting, blending), q);
+}
+
+// A metric that makes the motion unstable heats it.
+template <class Real>
+void Ensembles<Real>::look_at_temperature(std::span<const double> excess, std::size_t group, std::uint64_t step) {
+  for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
+    CouplingState<Real>& state = states_[e * groups() + group];
+    double sum = 0, count = 0;
+    for (std::size_t i = group; i < each_; i += groups())
+      if (const double x = excess[e * each_ + i]; !std::isnan(x)) sum += x, ++count;
+    const double ratio = sum / count, error = std::sqrt(2 / (count * double(freedom_)));
+    if (state.step == ~std::uint64_t(0) || step <= warmup_ || !(ratio > 1 + std::max(0.5, 6 * error))) continue;
+    state.blending /= 2;
+    tell_(
+        fmt::format("step {}: the kinetic temperature of ensemble {} is {:.3g} times the one set, so the metric is too "
+                    "steep for the step; coupling.blending is halved to {:.4g}",
+                    step, e, ratio, state.blending));
+  }
+}
+
+template <class Real>
+void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads) {
+  // What a rank tells the others of each of its walkers: its number, its kinetic temperature over the one set, q.
+  const auto wanted = counted(group);
+  Packer pack;
+  for (Chain<Real>& chain : mine) {
+    const bool counts = std::find(wanted.begin(), wanted.end(), chain.walker() % each_) != wanted.end();
+    double sum = 0, freedom = 0;
+    for (std::size_t k = 0; k < chain.recipe().parts.size(); ++k) {
+      const PartRecipe& part = chain.recipe().parts[k];
+      if (!part.scheme.kinetic_exact || !(chain.part(k).T > 0)) continue;
+      freedom += double(part.freedom());
+      sum += double(part.freedom()) * chain.reading().parts[k].kinetic_temperature / chain.part(k).T;
+    }
+    pack(chain.walker()), pack(sum / freedom);
+    const auto q = chain.q();
+    pack(counts ? std::vector<Real>(q.begin(), q.end()) : std::vector<Real>());
+  }
+  std::vector<double> excess(each_ * std::size_t(settings_.ensembles));
+  std::vector<std::vector<Real>> positions(excess.size());
+  for (const std::string& bytes : comm_->everyone(pack.bytes))
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
+      std::uint32_t walker = 0;
+      unpack(walker);
+      unpack(excess.at(walker)), unpack(positions[walker]);
+    }
+  look_at_temperature(excess, group, step);
+
+  std::vector<std::shared_ptr<const Spread<Real>>> spreads;
+  for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
+    CouplingState<Real>& state = states_[e * groups() + group];
+    state.step = step, state.count = wanted.size();
+    std::vector<const Real*> points;
+    for (const std::size_t j : wanted) points.push_back(positions[e * each_ + j].data());
+    state.points.resize(points.size() * size_);
+    std::vector<double> entries(points.size()), together(collapse_->place ? size_ : 0);
+    for (std::size_t i = 0; i < size_; ++i) {
+      for (std::size_t k = 0; k < points.size(); ++k) entries[k] = double(points[k][i]);
+      const double mean = mean_of(entries);
+      for (std::size_t k = 0; k < points.size(); ++k) state.points[k * size_ + i] = Real(entries[k] - mean);
+      if (collapse_->place) together[i] = collapse_->place(entries);
+    }
+    for (std::size_t k = 0; k < points.size(); ++k)
+      for (const std::size_t i : still_) state.points[k * size_ + i] = 0;
+    if (collapse_->place)
+      for (const std::size_t j : wanted) positions[e * each_ + j].assign(together.begin(), together.end());
+    spreads.push_back(spread(state));
+    const Eigen::MatrixXd& products = spreads.back()->products.front();
+    const double top = method_->counts ? products.template selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff() : 0;
+    if (!told_of_flatness_ && wanted.size() > 4 && top > 0.99 * products.trace() && step > 0) {
+      told_of_flatness_ = true;
+      tell_(fmt::format(
+          "step {}: one direction holds {:.1f} % of the walkers' spread; if the posterior is flat there (output "
+          "biases without a prior), the coupling helps in no other direction: use a prior or freeze it",
+          step, 100 * top / products.trace()));
+    }
+  }
+
+  std::vector<Chain<Real>*> moving;
+  for (Chain<Real>& chain : mine)
+    if (group_of(chain.walker()) == group) moving.push_back(&chain);
+  std::vector<std::vector<Real>> at;
+  for (Chain<Real>* chain : moving) {
+    const auto& known = positions[chain->walker()];
+    at.push_back(known.empty() ? std::vector<Real>(chain->q().begin(), chain->q().end()) : known);
+  }
+  std::vector<char> again(states_.size() / groups(), 1);
+  while (std::any_of(again.begin(), again.end(), [](char x) { return x; })) {
+    std::vector<double> steepest(moving.size(), 0), worst(again.size(), 0);
+    parallel(moving.size(), threads, [&](std::size_t k) {
+      const std::size_t e = moving[k]->walker() / each_;
+      if (!again[e]) return;
+      put(*moving[k], spreads[e], states_[e * groups() + group].blending, at[k]);
+      if (method_->counts) steepest[k] = stiffness(*moving[k]);
+    });
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      double& most = worst[moving[k]->walker() / each_];
+      most = std::isfinite(steepest[k]) ? std::max(most, steepest[k]) : INFINITY;
+    }
+    worst = comm_->most(worst);
+    for (std::size_t e = 0; e < again.size(); ++e) {
+      double& blending = states_[e * groups() + group].blending;
+      again[e] = worst[e] >= 4 && blending > 0;
+      if (!again[e]) continue;
+      blending = blending > settings_.blending / 1000 ? blending / 2 : 0;
+      tell_(
+          fmt::format("step {}: h^2 times the largest curvature of ensemble {} would be {:.3g} in the walkers' metric, "
+                      "where 4 is the limit of stability; coupling.blending is halved to {:.4g}",
+                      step, e, worst[e], blending));
+    }
+  }
+}
+
+template <class Real>
+std::vector<double> Ensembles<Real>::blending() const {
+  std::vector<double> out;
+  for (const auto& state : states_)
+    if (at_work() && method_->counts) out.push_back(state.blending);
+  return out;
+}
+
+template <class Real>
+void Ensembles<Real>::restore(std::vector<CouplingState<Real>> states, std::span<Chain<Real>> mine) {
+  if (states.size() != states_.size())
+    throw Error("the checkpoint has {} couplings where the settings make {}", states.size(), states_.size());
+  states_ = std::move(states);
+  std::vector<std::shared_ptr<const Spread<Real>>> spreads;
+  for (const auto& state : states_) spreads.push_back(state.count ? spread(state) : nullptr);
+  for (Chain<Real>& chain : mine) {
+    const std::size_t k = chain.walker() / each_ * groups() + group_of(chain.walker());
+    if (spreads[k]) put(chain, spreads[k], states_[k].blending, std::vector<Real>(size_, 0));
+  }
+}
+
+template <class Real>
+double stiffness(Chain<Real>& chain, int gradients) {
+  const Recipe& recipe = chain.recipe();
+  const auto x = chain.x();
+  std::vector<double> reach(recipe.size, 0);  // h / sqrt(m): what a unit of momentum moves in a step
+  for (std::size_t k = 0; k < recipe.parts.size(); ++k) {
+    const PartRecipe& part = recipe.parts[k];
+    const double h = chain.step_of(k) * between_gradients(part.scheme), m = chain.part(k).m;
+    std::fill_n(reach.begin() + long(part.offset), part.size,
+                part.scheme.has_momentum ? h / std::sqrt(m) : std::sqrt(2 * h / m));
+    for (const std::uint32_t i : part.frozen) reach[part.offset + i] = 0;
+  }
+  using Vector = Eigen::VectorXd;
+  const auto n = Eigen::Index(recipe.size);
+  const Eigen::Map<const Vector> scale(reach.data(), n);
+  Vector v(n), before = Vector::Zero(n), Hv(n);
+  normals({stream_key(0, "stiffness"), chain.walker(), chain.steps(), 0}, 0, std::span<double>(v.data(), reach.size()));
+  v = v.cwiseProduct(scale.cwiseSign());
+  v.normalize();
+  double size = 1;
+  for (const Real q : x) size += double(q) * double(q);
+  const double increment = std::sqrt(size) * (sizeof(Real) == 4 ? 1e-3 : 1e-6);
+  std::vector<Real> at(x.begin(), x.end()), here(at.size()), there(at.size());
+  const std::vector<Real> centre = at;
+  chain.gradient_at(centre, here);
+  Vector diagonal(gradients), beside(gradients);
+  int made = 0;
+  double length = 0;
+  while (made < gradients) {
+    const double step = increment / std::max(1e-300, v.cwiseProduct(scale).norm());
+    for (Eigen::Index i = 0; i < n; ++i)
+      at[std::size_t(i)] = Real(double(centre[std::size_t(i)]) + step * scale[i] * v[i]);
+    chain.gradient_at(at, there);
+    for (Eigen::Index i = 0; i < n; ++i)
+      Hv[i] = scale[i] * (double(there[std::size_t(i)]) - double(here[std::size_t(i)])) / step;
+    diagonal[made] = v.dot(Hv);
+    Hv -= diagonal[made] * v + length * before;
+    length = Hv.norm();
+    beside[made] = length;
+    ++made;
+    if (!(length > 1e-8 * std::abs(diagonal[0]))) break;
+    before = v;
+    v = Hv / length;
+  }
+  if (!diagonal.head(made).allFinite()) return INFINITY;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
+  solved.computeFromTridiagonal(diagonal.head(made), beside.head(made - 1), Eigen::EigenvaluesOnly);
+  return solved.eigenvalues().cwiseAbs().maxCoeff();
+}
+
+template class Ensembles<float>;
+template class Ensembles<double>;
+template double stiffness(Chain<float>&, int);
+template double stiffness(Chain<double>&, int);
+
+}  // namespace kelvin

@@ -16,6 +16,7 @@
 #include "kelvin/chain/parcel.h"
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
+#include "kelvin/chain/shared_rows.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
@@ -229,28 +230,51 @@ std::vector<nlohmann::json> trim_log(const std::filesystem::path& file, std::uin
 
 // ---- the run
 
+// Which walkers a rank has: some of its own, or one together with the other ranks of its team.
+struct Seat {
+  std::size_t team, first, last;
+};
+
+Seat seat_of(const Comm& comm, const RunSettings& settings) {
+  const auto walkers = std::size_t(settings.walkers), shares = std::size_t(settings.row_shares);
+  const std::size_t rank = comm.rank(), size = comm.size(), each = size / walkers;
+  if (size <= walkers) return {rank, rank * walkers / size, (rank + 1) * walkers / size};
+  if (each * walkers != size || each > shares || shares % each != 0)
+    throw AgreedError(
+        fmt::format("{} ranks cannot share {} walker{} with row_shares = {}; start at most as many ranks as walkers, "
+                    "or 2, 4, ... up "
+                    "to row_shares times as many",
+                    size, walkers, walkers == 1 ? "" : "s", shares));
+  return {rank / each, rank / each, rank / each + 1};
+}
+
 template <class Real>
 void execute(const RunSettings& settings, const Mode& mode, const Options& options, const Remark& tell,
              std::optional<Resumed> resumed) {
   Comm& comm = ranks();
   const auto count = std::uint32_t(settings.walkers);
-  if (comm.size() > count)
-    throw AgreedError(fmt::format("{} ranks have nothing to do with {} walkers; start at most as many ranks as walkers",
-                                  comm.size(), count));
+  const Seat seat = seat_of(comm, settings);
+  const std::unique_ptr<Comm> team = comm.team(seat.team);
   Problem<Real> problem;
-  comm.together([&] { problem = make_problem<Real>(settings, tell); });
+  comm.together([&] {
+    problem = make_problem<Real>(settings, tell);
+    if (settings.row_shares > 1)
+      problem.potential = with_shared_rows(std::move(problem.potential), std::size_t(settings.row_shares), *team);
+  });
   const std::filesystem::path out = options.out;
   nlohmann::json record = resumed ? resumed->record : record_of(problem, mode);
   const std::uint32_t fits = checksum(record.at("settings").dump());
   const std::string data = fmt::format("{:08x}", checksum_of(problem.data));
-  if (resumed && record.at("data_checksum") != data)
-    throw AgreedError(fmt::format(
-        "the data are not those that \"{}\" was started with; put them back, or start a new run", out.string()));
+  comm.together([&] {
+    if (resumed && record.at("data_checksum") != data)
+      throw Error("the data are not those that \"{}\" was started with; put them back, or start a new run",
+                  out.string());
+  });
 
   const Noise<Real> noise;
   std::vector<Chain<Real>> walkers;  // of this rank
   std::vector<Kept> kept;
-  const auto [first, last] = comm.share(count);
+  const std::size_t first = seat.first, last = seat.last;
   std::optional<Ensembles<Real>> ensembles;
   const std::string stored = resumed ? comm.from_first(comm.first() ? checkpoint_bytes(out) : "") : "";
   comm.together([&] {
@@ -280,6 +304,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
       for (std::size_t w = first; w < last; ++w) walkers[w - first].start(starts[w - first]);
     });
   }
+  const auto told = team->first() ? std::span(walkers) : std::span<Chain<Real>>();  // by one rank of a team
   std::uint64_t before = walkers.front().steps(), furthest = before;
   for (const auto& chain : walkers)
     before = std::min(before, chain.steps()), furthest = std::max(furthest, chain.steps());
@@ -300,7 +325,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   plan.threads = options.threads, plan.every = std::uint64_t(settings.every);
   plan.keep_warmup = settings.store.keep_warmup;
   plan.checkpoint = std::uint64_t(settings.checkpoint_every);
-  plan.requests = &requests;
+  Requests at_rounds;  // ranks of a team must not pause at different steps
+  plan.requests = team->size() > 1 ? &at_rounds : &requests;
   const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
   plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
 
@@ -308,13 +334,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (comm.size() > 1)
     plan.longest = plan.every * (1 + most_waiting / (sizeof(Real) * problem.recipe.size * (count / comm.size() + 1)));
 
-  const auto at_start = walker_states<Real>(problem, walkers, comm);
+  const auto at_start = walker_states<Real>(problem, told, comm);
   std::optional<RunLock> lock;
   comm.together([&] {
     Patience(settings.patience)
         .look(state_of(problem, before, at_start));  // refuses a measure that the log will not have
     if (!comm.first()) return;
-    if (resumed) lock = std::move(resumed->lock);
+    if (resumed) lock.emplace(std::move(*resumed->lock));
     else lock.emplace(make_run_directory(out, options.force));
   });
   record["until"] = total;
@@ -353,7 +379,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   for (auto& one : nlohmann::json::parse(comm.from_first(lines.dump()))) look(one), line = std::move(one);
   for (auto& chain : walkers) chain.pace(judge.pace());
   const auto save = [&](bool at_end) {
-    Checkpoint<Real> checkpoint{gathered_states<Real>(comm, walkers), {}, ensembles->state()};
+    Checkpoint<Real> checkpoint{gathered_states<Real>(comm, told), {}, ensembles->state()};
     comm.together([&] {
       if (!comm.first()) return;
       at_end ? store->finish() : store->acknowledge();
@@ -388,11 +414,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     if (!resumed) save(false);
     Parcel<Real> parcel(first, walkers.size());
     const Sink<Real> keep = [&](const Draw<Real>& draw) { store->keep(draw); };
-    const Sink<Real> wait = [&](const Draw<Real>& draw) { parcel.add(draw); };
+    const Sink<Real> wait = [&](const Draw<Real>& draw) {
+      if (team->first()) parcel.add(draw);
+    };
     run<Real>(walkers, plan, *ensembles, comm.size() > 1 ? wait : keep, [&](std::uint64_t done) {
       if (comm.size() > 1) parcel.deliver(comm, keep);
       if (done > logged && (done % log_every == 0 || done == total)) {
-        line = state_of<Real>(problem, done, walker_states<Real>(problem, walkers, comm));
+        line = state_of<Real>(problem, done, walker_states<Real>(problem, told, comm));
         if (const auto blending = ensembles->blending(); !blending.empty()) line["blending"] = blending;
         line["seconds"] = seconds();
         line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
@@ -411,6 +439,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
         save(false);
         saved_at = progress.seconds();
       }
+      at_rounds.stop = bool(requests.stop);
       progress.show(double(done), note_of(line, walkers[0].reading()));
     });
     if (!judge.stop().empty()) {  // where it stopped is worth keeping, whenever the next draw was due

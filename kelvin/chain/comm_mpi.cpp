@@ -18,16 +18,17 @@ namespace {
 
 constexpr std::size_t most_at_once = std::size_t(1) << 30;  // MPI counts in int
 
-class MpiComm final : public Comm {
+class MpiComm : public Comm {
  public:
-  MpiComm() {
-    int given = 0, rank = 0, size = 1;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  explicit MpiComm(MPI_Comm comm) : comm_(comm) {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &size);
     rank_ = std::size_t(rank), size_ = std::size_t(size);
   }
-  ~MpiComm() override { MPI_Finalize(); }
+  ~MpiComm() override {
+    if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
+  }
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
 
@@ -38,7 +39,7 @@ class MpiComm final : public Comm {
     for (std::size_t r = 0; r < size_; ++r) {
       all[r].resize(sizes[r]);
       in_pieces(sizes[r], [&](std::size_t at, int count) {
-        MPI_Bcast(all[r].data() + at, count, MPI_CHAR, int(r), MPI_COMM_WORLD);
+        MPI_Bcast(all[r].data() + at, count, MPI_CHAR, int(r), comm_);
       });
     }
     return all;
@@ -48,7 +49,7 @@ class MpiComm final : public Comm {
     const auto sizes = sizes_of(mine);
     if (rank_ > 0) {
       in_pieces(mine.size(),
-                [&](std::size_t at, int count) { MPI_Send(mine.data() + at, count, MPI_CHAR, 0, 0, MPI_COMM_WORLD); });
+                [&](std::size_t at, int count) { MPI_Send(mine.data() + at, count, MPI_CHAR, 0, 0, comm_); });
       return {};
     }
     std::vector<std::string> all(size_);
@@ -56,7 +57,7 @@ class MpiComm final : public Comm {
     for (std::size_t r = 1; r < size_; ++r) {
       all[r].resize(sizes[r]);
       in_pieces(sizes[r], [&](std::size_t at, int count) {
-        MPI_Recv(all[r].data() + at, count, MPI_CHAR, int(r), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(all[r].data() + at, count, MPI_CHAR, int(r), 0, comm_, MPI_STATUS_IGNORE);
       });
     }
     return all;
@@ -64,12 +65,18 @@ class MpiComm final : public Comm {
 
   std::string from_first(const std::string& mine) override {
     unsigned long long size = mine.size();
-    MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm_);
     std::string text = mine;
     text.resize(size);
     in_pieces(size,
-              [&](std::size_t at, int count) { MPI_Bcast(text.data() + at, count, MPI_CHAR, 0, MPI_COMM_WORLD); });
+              [&](std::size_t at, int count) { MPI_Bcast(text.data() + at, count, MPI_CHAR, 0, comm_); });
     return text;
+  }
+
+  std::unique_ptr<Comm> team(std::size_t number) override {
+    MPI_Comm comm;
+    MPI_Comm_split(comm_, int(number), int(rank_), &comm);
+    return std::make_unique<MpiComm>(comm);
   }
 
   void end_all(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
@@ -78,21 +85,32 @@ class MpiComm final : public Comm {
   std::vector<unsigned long long> sizes_of(const std::string& mine) const {
     const unsigned long long size = mine.size();
     std::vector<unsigned long long> sizes(size_);
-    MPI_Allgather(&size, 1, MPI_UNSIGNED_LONG_LONG, sizes.data(), 1, MPI_UNSIGNED_LONG_LONG, MPI_COMM_WORLD);
+    MPI_Allgather(&size, 1, MPI_UNSIGNED_LONG_LONG, sizes.data(), 1, MPI_UNSIGNED_LONG_LONG, comm_);
     return sizes;
   }
   template <class Move>
   static void in_pieces(std::size_t size, Move&& move) {
     for (std::size_t at = 0; at < size; at += most_at_once) move(at, int(std::min(most_at_once, size - at)));
   }
+  MPI_Comm comm_;
   std::size_t rank_ = 0, size_ = 1;
+};
+
+struct World final : MpiComm {
+  World() : MpiComm(started()) {}
+  ~World() override { MPI_Finalize(); }
+  static MPI_Comm started() {
+    int given = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    return MPI_COMM_WORLD;
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<Comm> connect_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (std::getenv(name)) return std::make_unique<MpiComm>();
+    if (std::getenv(name)) return std::make_unique<World>();
   return std::make_unique<Comm>();
 }
 #else

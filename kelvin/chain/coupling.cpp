@@ -157,10 +157,13 @@ template <class Real>
 void Ensembles<Real>::part_starts(std::vector<std::vector<Real>>& mine, std::size_t first, std::uint64_t seed) const {
   if (!method_->counts || !at_work()) return;
   Packer pack;
-  for (const auto& q : mine) pack(q);
-  std::vector<std::vector<Real>> all;
+  for (std::size_t k = 0; k < mine.size(); ++k) pack(std::uint64_t(first + k)), pack(mine[k]);
+  std::vector<std::vector<Real>> all(each_ * std::size_t(settings_.ensembles));
   for (const std::string& bytes : comm_->everyone(pack.bytes))
-    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) unpack(all.emplace_back());
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
+      std::uint64_t walker = 0;
+      unpack(walker), unpack(all.at(walker));
+    }
   for (std::size_t begin = 0; begin < all.size(); begin += each_) {
     std::sort(all.begin() + long(begin), all.begin() + long(begin + each_));
     if (std::adjacent_find(all.begin() + long(begin), all.begin() + long(begin + each_)) ==
@@ -296,6 +299,10 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
     const auto& known = positions[chain->walker()];
     at.push_back(known.empty() ? std::vector<Real>(chain->q().begin(), chain->q().end()) : known);
   }
+  constexpr std::uint64_t steps_between = 100;  // two looks at the stability, which cost a dozen gradients each
+  std::uint64_t& judged = states_[group].judged;
+  const bool judging = method_->counts && (judged > step || step - judged >= steps_between);
+  if (judging) judged = step;
   std::vector<char> again(states_.size() / groups(), 1);
   while (std::any_of(again.begin(), again.end(), [](char x) { return x; })) {
     std::vector<double> steepest(moving.size(), 0), worst(again.size(), 0);
@@ -303,7 +310,7 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
       const std::size_t e = moving[k]->walker() / each_;
       if (!again[e]) return;
       put(*moving[k], spreads[e], states_[e * groups() + group].blending, at[k]);
-      if (method_->counts) steepest[k] = stiffness(*moving[k]);
+      if (judging) steepest[k] = stiffness(*moving[k]);
     });
     for (std::size_t k = 0; k < moving.size(); ++k) {
       double& most = worst[moving[k]->walker() / each_];

@@ -38,12 +38,13 @@ void check_ensembles(const CouplingSettings&, long walkers);
 template <class Real>
 struct CouplingState {
   std::uint64_t step = ~std::uint64_t(0);  // when it was made
+  std::uint64_t judged = step;             // when its stability was last looked at
   double blending = 0;                     // may have been halved since the settings
   std::uint64_t count = 0;
   std::vector<Real> points;  // about their mean, one after another
   template <class Visit>
   void fields(Visit&& field) {
-    field(step), field(blending), field(count), field(points);
+    field(step), field(judged), field(blending), field(count), field(points);
   }
 };
 

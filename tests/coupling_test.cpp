@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kelvin/chain/stiffness.h"
 #include "kelvin/core/pack.h"
 #include "tests/allocations.h"
 #include "tests/files.h"
@@ -38,7 +39,7 @@ Eigen::MatrixXd written_out(Metric<double>& metric, std::size_t n, bool inverse 
 
 TEST(Metrics, TwoPointsOnALineStretchThatLine) {
   const Points points = {{1, 0}, {-1, 0}};
-  Metric<double> metric(std::make_shared<const Spread<double>>(spread_of(points, {{0, 2}})), {0, 1}, 3);
+  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(points, {{0, 2}})), {0, 1}, 3);
   EXPECT_TRUE(written_out(metric, 2).isApprox(Eigen::Vector2d(2, 1).asDiagonal().toDenseMatrix(), 1e-14));
   EXPECT_NEAR(metric.log_determinant(), std::log(2), 1e-14);
 }
@@ -57,7 +58,7 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n),
                         square = one + blending / double(counting.size()) * X * X.transpose();
 
-  Metric<double> metric(std::make_shared<const Spread<double>>(spread_of(points, {{0, n}})), counting, blending);
+  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(points, {{0, n}})), counting, blending);
   const Eigen::MatrixXd B = written_out(metric, n), inverse = written_out(metric, n, true);
   EXPECT_LT((B * B - square).norm(), 1e-12 * square.norm());
   EXPECT_LT((B - B.transpose()).norm(), 1e-12 * B.norm());
@@ -67,7 +68,7 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
 
 TEST(Metrics, StretchesDoNotMix) {
   constexpr std::size_t n = 12;
-  Metric<double> metric(std::make_shared<const Spread<double>>(spread_of(random_points(5, n), {{0, 4}, {4, 6}})),
+  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(random_points(5, n), {{0, 4}, {4, 6}})),
                         {0, 1, 2, 3, 4}, 2);
   const Eigen::MatrixXd B = written_out(metric, n);
   EXPECT_EQ(B.block(4, 0, 8, 4).norm(), 0);
@@ -81,7 +82,7 @@ TEST(Metrics, AStepInAMetricIsThePapersStep) {
   const std::vector<double> stiffness = {1, 2, 3, 4, 5};
   constexpr double h = 0.2, gamma = 0.7, T = 1.3;
   Walker<double> walker(gaussian(stiffness), moving("BAOAB", h, gamma, T));
-  const auto spread = std::make_shared<const Spread<double>>(spread_of(random_points(4, 5), {{0, 5}}));
+  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
   Metric<double> metric(spread, {0, 1, 2}, 0.1);
   const std::vector<double> start = {0.3, -1, 0.5, 0.1, 2};
   walker.chain.start(start);
@@ -114,7 +115,7 @@ TEST(Metrics, AChangeOfMetricLeavesThePositionAndTheVirial) {
   walker.chain.step_and_read();
   const std::vector<double> before(walker.chain.q().begin(), walker.chain.q().end());
   const double virial = walker.chain.reading().parts[0].virial;
-  const auto spread = std::make_shared<const Spread<double>>(spread_of(random_points(4, 5), {{0, 5}}));
+  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
   walker.chain.move_in(std::make_unique<Metric<double>>(spread, std::vector<std::size_t>{0, 1, 2, 3}, 5), before);
   std::vector<double> x(walker.chain.x().begin(), walker.chain.x().end()), g(5);
   double product = 0;
@@ -292,7 +293,7 @@ TEST(Couplings, ThatWouldBlowUpAreBlendedLessAndItIsSaid) {
   same.settle(stiffness_of);
   Points points;
   for (auto& chain : same.walkers) points.emplace_back(chain.q().begin(), chain.q().end());
-  const auto spread = std::make_shared<const Spread<double>>(spread_of(points, {{0, 64}}));
+  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(points, {{0, 64}}));
   Chain<double>& chain = same.walkers[0];
   chain.move_in(std::make_unique<Metric<double>>(spread, std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7}, 10), points[0]);
   EXPECT_THAT(error_of([&] {

@@ -20,7 +20,7 @@ class Comm {
   virtual std::vector<std::string> everyone(const std::string& mine) { return {mine}; }  // what each rank gave
   virtual std::vector<std::string> gather(const std::string& mine) { return {mine}; }    // the same, at rank 0 only
   virtual std::string from_first(const std::string& mine) { return mine; }               // what rank 0 gave
-  virtual std::unique_ptr<Comm> team(std::size_t) { return std::make_unique<Comm>(); }  // ranks that gave this number
+  virtual std::unique_ptr<Comm> team(std::size_t) { return std::make_unique<Comm>(); }   // ranks that gave this number
   virtual void end_all(int) {}  // of all ranks, now, whatever they are doing
 
   bool first() const { return rank() == 0; }
@@ -30,7 +30,6 @@ class Comm {
   // Does some work that may fail on one rank only: then all of them throw the same, an AgreedError.
   template <class Work>
   void together(Work&& work);
-
 };
 
 // All ranks know of it, so each can end by itself.

@@ -38,9 +38,8 @@ class MpiComm : public Comm {
     all[rank_] = mine;
     for (std::size_t r = 0; r < size_; ++r) {
       all[r].resize(sizes[r]);
-      in_pieces(sizes[r], [&](std::size_t at, int count) {
-        MPI_Bcast(all[r].data() + at, count, MPI_CHAR, int(r), comm_);
-      });
+      in_pieces(sizes[r],
+                [&](std::size_t at, int count) { MPI_Bcast(all[r].data() + at, count, MPI_CHAR, int(r), comm_); });
     }
     return all;
   }
@@ -68,8 +67,7 @@ class MpiComm : public Comm {
     MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm_);
     std::string text = mine;
     text.resize(size);
-    in_pieces(size,
-              [&](std::size_t at, int count) { MPI_Bcast(text.data() + at, count, MPI_CHAR, 0, comm_); });
+    in_pieces(size, [&](std::size_t at, int count) { MPI_Bcast(text.data() + at, count, MPI_CHAR, 0, comm_); });
     return text;
   }
 

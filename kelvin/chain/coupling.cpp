@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/chain/stiffness.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/parallel.h"
 
@@ -63,18 +64,6 @@ void check_temperatures(const Recipe& recipe, const std::vector<Stretch>& stretc
   }
 }
 
-// The longest time between two gradients that a part's string has, over its step.
-double between_gradients(const Scheme& scheme) {
-  int gradients = 0;
-  bool moved = false;
-  for (int pass = 0; pass < 2; ++pass)
-    for (const Move& move : scheme.moves) {
-      if (move.letter->joint == Joint::gradient) gradients += moved && pass == 1, moved = false;
-      moved |= move.letter->moves_q;
-    }
-  return 1.0 / std::max(1, gradients);
-}
-
 }  // namespace
 
 std::span<const CouplingMethod> coupling_methods() { return methods; }
@@ -105,6 +94,12 @@ void check_ensembles(const CouplingSettings& s, long walkers) {
         "coupling.collapse = \"{}\" moves all walkers at once, but with coupling.method = \"{}\" some rest; use "
         "\"ensemble\" or \"none\"",
         s.collapse, s.method);
+}
+
+std::size_t walkers_together(const CouplingSettings& s, std::size_t walkers) {
+  const bool metric = row_named(s.method, coupling_methods(), "coupling").counts && s.blending > 0;
+  const bool collapse = row_named(s.collapse, collapses(), "collapse").place;
+  return metric || collapse ? walkers / std::size_t(s.ensembles) : 1;
 }
 
 template <class Real>
@@ -197,45 +192,27 @@ std::vector<std::size_t> Ensembles<Real>::counted(std::size_t group) const {
 }
 
 template <class Real>
-std::shared_ptr<const Spread<Real>> Ensembles<Real>::spread(const CouplingState<Real>& state) const {
+std::shared_ptr<const Cloud<Real>> Ensembles<Real>::cloud(const CouplingState<Real>& state) const {
   std::vector<LargeArray<Real>> points;
   for (std::uint64_t k = 0; k < state.count; ++k)
     points.emplace_back(state.points.begin() + long(k * size_), state.points.begin() + long((k + 1) * size_));
-  return std::make_shared<const Spread<Real>>(spread_of(std::move(points), stretches_));
+  return std::make_shared<const Cloud<Real>>(cloud_of(std::move(points), stretches_));
 }
 
 template <class Real>
-void Ensembles<Real>::put(Chain<Real>& chain, const std::shared_ptr<const Spread<Real>>& spread, double blending,
+void Ensembles<Real>::put(Chain<Real>& chain, const std::shared_ptr<const Cloud<Real>>& cloud, double blending,
                           std::span<const Real> q) const {
   const std::size_t mine = chain.walker() % each_;
   const auto all = counted(group_of(chain.walker()));
   std::vector<std::size_t> counting;
   for (std::size_t k = 0; k < all.size(); ++k)
     if (method_->counts && method_->counts(mine, all[k])) counting.push_back(k);
-  chain.move_in(counting.empty() ? nullptr : std::make_unique<Metric<Real>>(spread, counting, blending), q);
+  chain.move_in(counting.empty() ? nullptr : std::make_unique<Metric<Real>>(cloud, counting, blending), q);
 }
 
-// A metric that makes the motion unstable heats it.
+// Each rank tells the others of its walkers: kinetic temperatures over those set, and the positions that count.
 template <class Real>
-void Ensembles<Real>::look_at_temperature(std::span<const double> excess, std::size_t group, std::uint64_t step) {
-  for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
-    CouplingState<Real>& state = states_[e * groups() + group];
-    double sum = 0, count = 0;
-    for (std::size_t i = group; i < each_; i += groups())
-      if (const double x = excess[e * each_ + i]; !std::isnan(x)) sum += x, ++count;
-    const double ratio = sum / count, error = std::sqrt(2 / (count * double(freedom_)));
-    if (state.step == ~std::uint64_t(0) || step <= warmup_ || !(ratio > 1 + std::max(0.5, 6 * error))) continue;
-    state.blending /= 2;
-    tell_(
-        fmt::format("step {}: the kinetic temperature of ensemble {} is {:.3g} times the one set, so the metric is too "
-                    "steep for the step; coupling.blending is halved to {:.4g}",
-                    step, e, ratio, state.blending));
-  }
-}
-
-template <class Real>
-void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads) {
-  // What a rank tells the others of each of its walkers: its number, its kinetic temperature over the one set, q.
+auto Ensembles<Real>::ask(std::span<Chain<Real>> mine, std::size_t group) const -> Told {
   const auto wanted = counted(group);
   Packer pack;
   for (Chain<Real>& chain : mine) {
@@ -251,83 +228,122 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
     const auto q = chain.q();
     pack(counts ? std::vector<Real>(q.begin(), q.end()) : std::vector<Real>());
   }
-  std::vector<double> excess(each_ * std::size_t(settings_.ensembles));
-  std::vector<std::vector<Real>> positions(excess.size());
+  Told told;
+  told.heat.resize(each_ * std::size_t(settings_.ensembles));
+  told.positions.resize(told.heat.size());
   for (const std::string& bytes : comm_->everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint32_t walker = 0;
       unpack(walker);
-      unpack(excess.at(walker)), unpack(positions[walker]);
+      unpack(told.heat.at(walker)), unpack(told.positions[walker]);
     }
-  look_at_temperature(excess, group, step);
+  return told;
+}
 
-  std::vector<std::shared_ptr<const Spread<Real>>> spreads;
+// A metric that makes the motion unstable heats it.
+template <class Real>
+void Ensembles<Real>::look_at_temperature(const Told& told, std::size_t group, std::uint64_t step) {
+  for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
+    CouplingState<Real>& state = states_[e * groups() + group];
+    double sum = 0, count = 0;
+    for (std::size_t i = group; i < each_; i += groups())
+      if (const double x = told.heat[e * each_ + i]; !std::isnan(x)) sum += x, ++count;
+    const double ratio = sum / count, error = std::sqrt(2 / (count * double(freedom_)));
+    const bool known = method_->counts && state.step != never && step > warmup_;
+    if (!known || !(ratio > 1 + std::max(0.5, 6 * error))) continue;
+    state.blending /= 2;
+    tell_(
+        fmt::format("step {}: the kinetic temperature of ensemble {} is {:.3g} times the one set, so the metric is too "
+                    "steep for the step; coupling.blending is halved to {:.4g}",
+                    step, e, ratio, state.blending));
+  }
+}
+
+template <class Real>
+void Ensembles<Real>::look_for_flatness(const Cloud<Real>& cloud, std::uint64_t step) {
+  const Eigen::MatrixXd& products = cloud.products.front();
+  if (told_of_flatness_ || !method_->counts || products.rows() < 5 || step == 0) return;
+  const double top = products.selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff() / products.trace();
+  if (!(top > 0.99)) return;
+  told_of_flatness_ = true;
+  tell_(fmt::format(
+      "step {}: one direction holds {:.1f} % of the walkers' spread; if the posterior is flat there (output "
+      "biases without a prior), the coupling helps in no other direction: use a prior or freeze it",
+      step, 100 * top));
+}
+
+// Keeps the positions about their mean; a collapse changes those that were told.
+template <class Real>
+void Ensembles<Real>::remember(Told& told, std::size_t group, std::uint64_t step) {
+  const auto wanted = counted(group);
   for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
     CouplingState<Real>& state = states_[e * groups() + group];
     state.step = step, state.count = wanted.size();
-    std::vector<const Real*> points;
-    for (const std::size_t j : wanted) points.push_back(positions[e * each_ + j].data());
-    state.points.resize(points.size() * size_);
-    std::vector<double> entries(points.size()), together(collapse_->place ? size_ : 0);
+    state.points.resize(wanted.size() * size_);
+    std::vector<double> entries(wanted.size());
     for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t k = 0; k < points.size(); ++k) entries[k] = double(points[k][i]);
+      for (std::size_t k = 0; k < wanted.size(); ++k) entries[k] = double(told.positions[e * each_ + wanted[k]][i]);
       const double mean = mean_of(entries);
-      for (std::size_t k = 0; k < points.size(); ++k) state.points[k * size_ + i] = Real(entries[k] - mean);
-      if (collapse_->place) together[i] = collapse_->place(entries);
+      for (std::size_t k = 0; k < wanted.size(); ++k) {
+        state.points[k * size_ + i] = Real(entries[k] - mean);
+        if (collapse_->place) told.positions[e * each_ + wanted[k]][i] = Real(collapse_->place(entries));
+      }
     }
-    for (std::size_t k = 0; k < points.size(); ++k)
+    for (std::size_t k = 0; k < wanted.size(); ++k)
       for (const std::size_t i : still_) state.points[k * size_ + i] = 0;
-    if (collapse_->place)
-      for (const std::size_t j : wanted) positions[e * each_ + j].assign(together.begin(), together.end());
-    spreads.push_back(spread(state));
-    const Eigen::MatrixXd& products = spreads.back()->products.front();
-    const double top = method_->counts ? products.template selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff() : 0;
-    if (!told_of_flatness_ && wanted.size() > 4 && top > 0.99 * products.trace() && step > 0) {
-      told_of_flatness_ = true;
-      tell_(fmt::format(
-          "step {}: one direction holds {:.1f} % of the walkers' spread; if the posterior is flat there (output "
-          "biases without a prior), the coupling helps in no other direction: use a prior or freeze it",
-          step, 100 * top / products.trace()));
-    }
   }
+}
 
+template <class Real>
+void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads) {
+  Told told = ask(mine, group);
+  look_at_temperature(told, group, step);
+  remember(told, group, step);
+  const auto ensembles = std::size_t(settings_.ensembles);
+  std::vector<std::shared_ptr<const Cloud<Real>>> clouds;
+  for (std::size_t e = 0; e < ensembles; ++e) {
+    clouds.push_back(cloud(states_[e * groups() + group]));
+    look_for_flatness(*clouds.back(), step);
+  }
   std::vector<Chain<Real>*> moving;
   for (Chain<Real>& chain : mine)
     if (group_of(chain.walker()) == group) moving.push_back(&chain);
-  std::vector<std::vector<Real>> at;
-  for (Chain<Real>* chain : moving) {
-    const auto& known = positions[chain->walker()];
-    at.push_back(known.empty() ? std::vector<Real>(chain->q().begin(), chain->q().end()) : known);
-  }
+  for (Chain<Real>* chain : moving)
+    if (auto& q = told.positions[chain->walker()]; q.empty()) q.assign(chain->q().begin(), chain->q().end());
+
   constexpr std::uint64_t steps_between = 100;  // two looks at the stability, which cost a dozen gradients each
   std::uint64_t& judged = states_[group].judged;
-  const bool judging = method_->counts && (judged > step || step - judged >= steps_between);
+  const bool judging = method_->counts && (judged == never || step - judged >= steps_between);
   if (judging) judged = step;
-  std::vector<char> again(states_.size() / groups(), 1);
+  std::vector<char> again(ensembles, 1);
   while (std::any_of(again.begin(), again.end(), [](char x) { return x; })) {
-    std::vector<double> steepest(moving.size(), 0), worst(again.size(), 0);
+    std::vector<double> steep(moving.size(), 0), steepest(ensembles, 0);
     parallel(moving.size(), threads, [&](std::size_t k) {
       const std::size_t e = moving[k]->walker() / each_;
       if (!again[e]) return;
-      put(*moving[k], spreads[e], states_[e * groups() + group].blending, at[k]);
-      if (judging) steepest[k] = stiffness(*moving[k]);
+      put(*moving[k], clouds[e], states_[e * groups() + group].blending, told.positions[moving[k]->walker()]);
+      if (judging) steep[k] = stiffness(*moving[k]);
     });
     for (std::size_t k = 0; k < moving.size(); ++k) {
-      double& most = worst[moving[k]->walker() / each_];
-      most = std::isfinite(steepest[k]) ? std::max(most, steepest[k]) : INFINITY;
+      double& most = steepest[moving[k]->walker() / each_];
+      most = std::max(most, steep[k]);
     }
-    worst = comm_->most(worst);
-    for (std::size_t e = 0; e < again.size(); ++e) {
-      double& blending = states_[e * groups() + group].blending;
-      again[e] = worst[e] >= 4 && blending > 0;
-      if (!again[e]) continue;
-      blending = blending > settings_.blending / 1000 ? blending / 2 : 0;
-      tell_(
-          fmt::format("step {}: h^2 times the largest curvature of ensemble {} would be {:.3g} in the walkers' metric, "
-                      "where 4 is the limit of stability; coupling.blending is halved to {:.4g}",
-                      step, e, worst[e], blending));
-    }
+    steepest = comm_->most(steepest);
+    for (std::size_t e = 0; e < ensembles; ++e) again[e] = char(blend_less(e, group, steepest[e]));
   }
+}
+
+// Whether the metrics of an ensemble must be made again, with less of the covariance.
+template <class Real>
+bool Ensembles<Real>::blend_less(std::size_t ensemble, std::size_t group, double steepest) {
+  CouplingState<Real>& state = states_[ensemble * groups() + group];
+  if (steepest < 4 || state.blending == 0) return false;
+  state.blending = state.blending > settings_.blending / 1000 ? state.blending / 2 : 0;
+  tell_(
+      fmt::format("step {}: h^2 times the largest curvature of ensemble {} would be {:.3g} in the walkers' metric, "
+                  "where 4 is the limit of stability; coupling.blending is halved to {:.4g}",
+                  state.step, ensemble, steepest, state.blending));
+  return true;
 }
 
 template <class Real>
@@ -343,67 +359,15 @@ void Ensembles<Real>::restore(std::vector<CouplingState<Real>> states, std::span
   if (states.size() != states_.size())
     throw Error("the checkpoint has {} couplings where the settings make {}", states.size(), states_.size());
   states_ = std::move(states);
-  std::vector<std::shared_ptr<const Spread<Real>>> spreads;
-  for (const auto& state : states_) spreads.push_back(state.count ? spread(state) : nullptr);
+  std::vector<std::shared_ptr<const Cloud<Real>>> clouds;
+  for (const auto& state : states_) clouds.push_back(state.count ? cloud(state) : nullptr);
   for (Chain<Real>& chain : mine) {
     const std::size_t k = chain.walker() / each_ * groups() + group_of(chain.walker());
-    if (spreads[k]) put(chain, spreads[k], states_[k].blending, std::vector<Real>(size_, 0));
+    if (clouds[k]) put(chain, clouds[k], states_[k].blending, std::vector<Real>(size_, 0));
   }
-}
-
-template <class Real>
-double stiffness(Chain<Real>& chain, int gradients) {
-  const Recipe& recipe = chain.recipe();
-  const auto x = chain.x();
-  std::vector<double> reach(recipe.size, 0);  // h / sqrt(m): what a unit of momentum moves in a step
-  for (std::size_t k = 0; k < recipe.parts.size(); ++k) {
-    const PartRecipe& part = recipe.parts[k];
-    const double h = chain.step_of(k) * between_gradients(part.scheme), m = chain.part(k).m;
-    std::fill_n(reach.begin() + long(part.offset), part.size,
-                part.scheme.has_momentum ? h / std::sqrt(m) : std::sqrt(2 * h / m));
-    for (const std::uint32_t i : part.frozen) reach[part.offset + i] = 0;
-  }
-  using Vector = Eigen::VectorXd;
-  const auto n = Eigen::Index(recipe.size);
-  const Eigen::Map<const Vector> scale(reach.data(), n);
-  Vector v(n), before = Vector::Zero(n), Hv(n);
-  normals({stream_key(0, "stiffness"), chain.walker(), chain.steps(), 0}, 0, std::span<double>(v.data(), reach.size()));
-  v = v.cwiseProduct(scale.cwiseSign());
-  v.normalize();
-  double size = 1;
-  for (const Real q : x) size += double(q) * double(q);
-  const double increment = std::sqrt(size) * (sizeof(Real) == 4 ? 1e-3 : 1e-6);
-  std::vector<Real> at(x.begin(), x.end()), here(at.size()), there(at.size());
-  const std::vector<Real> centre = at;
-  chain.gradient_at(centre, here);
-  Vector diagonal(gradients), beside(gradients);
-  int made = 0;
-  double length = 0;
-  while (made < gradients) {
-    const double step = increment / std::max(1e-300, v.cwiseProduct(scale).norm());
-    for (Eigen::Index i = 0; i < n; ++i)
-      at[std::size_t(i)] = Real(double(centre[std::size_t(i)]) + step * scale[i] * v[i]);
-    chain.gradient_at(at, there);
-    for (Eigen::Index i = 0; i < n; ++i)
-      Hv[i] = scale[i] * (double(there[std::size_t(i)]) - double(here[std::size_t(i)])) / step;
-    diagonal[made] = v.dot(Hv);
-    Hv -= diagonal[made] * v + length * before;
-    length = Hv.norm();
-    beside[made] = length;
-    ++made;
-    if (!(length > 1e-8 * std::abs(diagonal[0]))) break;
-    before = v;
-    v = Hv / length;
-  }
-  if (!diagonal.head(made).allFinite()) return INFINITY;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
-  solved.computeFromTridiagonal(diagonal.head(made), beside.head(made - 1), Eigen::EigenvaluesOnly);
-  return solved.eigenvalues().cwiseAbs().maxCoeff();
 }
 
 template class Ensembles<float>;
 template class Ensembles<double>;
-template double stiffness(Chain<float>&, int);
-template double stiffness(Chain<double>&, int);
 
 }  // namespace kelvin

@@ -34,12 +34,17 @@ std::span<const Collapse> collapses();
 
 void check_ensembles(const CouplingSettings&, long walkers);
 
+// Walkers whose draws belong together, as one chain: those of an ensemble, or each by itself.
+std::size_t walkers_together(const CouplingSettings&, std::size_t walkers);
+
+inline constexpr std::uint64_t never = ~std::uint64_t(0);
+
 // What the metrics of one ensemble and group are made of; part of the checkpoint.
 template <class Real>
 struct CouplingState {
-  std::uint64_t step = ~std::uint64_t(0);  // when it was made
-  std::uint64_t judged = step;             // when its stability was last looked at
-  double blending = 0;                     // may have been halved since the settings
+  std::uint64_t step = never;    // when it was made
+  std::uint64_t judged = never;  // when its stability was last looked at
+  double blending = 0;           // may have been halved since the settings
   std::uint64_t count = 0;
   std::vector<Real> points;  // about their mean, one after another
   template <class Visit>
@@ -71,9 +76,17 @@ class Ensembles {
 
  private:
   std::vector<std::size_t> counted(std::size_t group) const;  // within an ensemble, by someone of the group
-  void put(Chain<Real>&, const std::shared_ptr<const Spread<Real>>&, double blending, std::span<const Real> q) const;
-  std::shared_ptr<const Spread<Real>> spread(const CouplingState<Real>&) const;
-  void look_at_temperature(std::span<const double> excess, std::size_t group, std::uint64_t step);
+  void put(Chain<Real>&, const std::shared_ptr<const Cloud<Real>>&, double blending, std::span<const Real> q) const;
+  struct Told {
+    std::vector<double> heat;                  // of each walker: kinetic temperature over the one set
+    std::vector<std::vector<Real>> positions;  // of those that count
+  };
+  Told ask(std::span<Chain<Real>> mine, std::size_t group) const;
+  void remember(Told&, std::size_t group, std::uint64_t step);
+  void look_at_temperature(const Told&, std::size_t group, std::uint64_t step);
+  void look_for_flatness(const Cloud<Real>&, std::uint64_t step);
+  bool blend_less(std::size_t ensemble, std::size_t group, double steepest);
+  std::shared_ptr<const Cloud<Real>> cloud(const CouplingState<Real>&) const;
 
   CouplingSettings settings_;
   std::uint64_t warmup_;
@@ -87,10 +100,5 @@ class Ensembles {
   std::vector<CouplingState<Real>> states_;
   bool told_of_flatness_ = false;
 };
-
-// h^2 times the largest curvature of U in the walker's coordinates, h its step between two gradients: 4 is the limit of
-// stability. By Lanczos' method, with `gradients` of them; from below.
-template <class Real>
-double stiffness(Chain<Real>&, int gradients = 12);
 
 }  // namespace kelvin

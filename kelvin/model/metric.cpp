@@ -10,8 +10,8 @@
 namespace kelvin {
 
 template <class Real>
-Spread<Real> spread_of(std::vector<LargeArray<Real>> points, std::vector<Stretch> stretches) {
-  Spread<Real> out{std::move(points), std::move(stretches), {}};
+Cloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<Stretch> stretches) {
+  Cloud<Real> out{std::move(points), std::move(stretches), {}};
   const auto count = Eigen::Index(out.points.size());
   for (const auto& [offset, size] : out.stretches) {
     Eigen::MatrixXd& products = out.products.emplace_back(count, count);
@@ -25,14 +25,14 @@ Spread<Real> spread_of(std::vector<LargeArray<Real>> points, std::vector<Stretch
 }
 
 template <class Real>
-Metric<Real>::Metric(std::shared_ptr<const Spread<Real>> spread, std::vector<std::size_t> counting, double blending)
-    : spread_(std::move(spread)), counting_(std::move(counting)) {
+Metric<Real>::Metric(std::shared_ptr<const Cloud<Real>> cloud, std::vector<std::size_t> counting, double blending)
+    : cloud_(std::move(cloud)), counting_(std::move(counting)) {
   const auto n = Eigen::Index(counting_.size());
   along_.resize(n), weights_.resize(n);
   const double c = blending / double(n);
   // X = D C for the chosen points, C taking off their mean.
   const Eigen::MatrixXd about_mean = Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Constant(n, n, 1 / double(n));
-  for (const Eigen::MatrixXd& all : spread_->products) {
+  for (const Eigen::MatrixXd& all : cloud_->products) {
     Eigen::MatrixXd products(n, n);
     for (Eigen::Index a = 0; a < n; ++a)
       for (Eigen::Index b = 0; b < n; ++b)
@@ -50,11 +50,11 @@ Metric<Real>::Metric(std::shared_ptr<const Spread<Real>> spread, std::vector<std
 template <class Real>
 void Metric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
   constexpr std::size_t block = 2048;  // numbers that stay in the cache while all points are added to them
-  for (std::size_t s = 0; s < spread_->stretches.size(); ++s) {
-    const auto [offset, size] = spread_->stretches[s];
+  for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
+    const auto [offset, size] = cloud_->stretches[s];
     const std::span<Real> mine = v.subspan(offset, size);
     const auto point = [&](std::size_t k) {
-      return std::span<const Real>(spread_->points[counting_[k]]).subspan(offset, size);
+      return std::span<const Real>(cloud_->points[counting_[k]]).subspan(offset, size);
     };
     for (std::size_t k = 0; k < counting_.size(); ++k) along_[Eigen::Index(k)] = dot<Real>(point(k), mine);
     weights_.noalias() = inner[s].lazyProduct(along_);
@@ -114,10 +114,10 @@ double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span
   return U;
 }
 
-template struct Spread<float>;
-template struct Spread<double>;
-template Spread<float> spread_of(std::vector<LargeArray<float>>, std::vector<Stretch>);
-template Spread<double> spread_of(std::vector<LargeArray<double>>, std::vector<Stretch>);
+template struct Cloud<float>;
+template struct Cloud<double>;
+template Cloud<float> cloud_of(std::vector<LargeArray<float>>, std::vector<Stretch>);
+template Cloud<double> cloud_of(std::vector<LargeArray<double>>, std::vector<Stretch>);
 template class Metric<float>;
 template class Metric<double>;
 template class Metrised<float>;

@@ -15,13 +15,13 @@ struct Stretch {
 
 // Points D about their mean, and their products D'D over each of some stretches of q.
 template <class Real>
-struct Spread {
+struct Cloud {
   std::vector<LargeArray<Real>> points;
   std::vector<Stretch> stretches;
   std::vector<Eigen::MatrixXd> products;
 };
 template <class Real>
-Spread<Real> spread_of(std::vector<LargeArray<Real>> points, std::vector<Stretch>);
+Cloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<Stretch>);
 
 // On each stretch B = (I + c X X')^1/2 with c = blending / n, X the n points that count, about their own mean. With
 // X'X = E diag(k) E':   B = I + X E diag(c / (1 + sqrt(1 + c k))) E' X',
@@ -29,16 +29,16 @@ Spread<Real> spread_of(std::vector<LargeArray<Real>> points, std::vector<Stretch
 template <class Real>
 class Metric {
  public:
-  Metric(std::shared_ptr<const Spread<Real>>, std::vector<std::size_t> counting, double blending);
+  Metric(std::shared_ptr<const Cloud<Real>>, std::vector<std::size_t> counting, double blending);
   void apply(std::span<Real> v) { add(v, stretching_); }  // v = B v
   void undo(std::span<Real> v) { add(v, shrinking_); }    // v = B^-1 v
   double log_determinant() const { return log_determinant_; }
-  const std::vector<Stretch>& stretches() const { return spread_->stretches; }
+  const std::vector<Stretch>& stretches() const { return cloud_->stretches; }
 
  private:
   void add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner);
 
-  std::shared_ptr<const Spread<Real>> spread_;
+  std::shared_ptr<const Cloud<Real>> cloud_;
   std::vector<std::size_t> counting_;
   std::vector<Eigen::MatrixXd> stretching_, shrinking_;  // of each stretch, between X and X'
   Eigen::VectorXd along_, weights_;

@@ -28,7 +28,7 @@ Points random_points(std::size_t count, std::size_t size) {
 }
 
 // B, or its inverse, column by column.
-Eigen::MatrixXd written_out(Metric<double>& metric, std::size_t n, bool inverse = false) {
+Eigen::MatrixXd written_out(LowRankMetric<double>& metric, std::size_t n, bool inverse = false) {
   Eigen::MatrixXd B = Eigen::MatrixXd::Identity(Eigen::Index(n), Eigen::Index(n));
   for (Eigen::Index i = 0; i < B.cols(); ++i) {
     const std::span<double> column(B.col(i).data(), n);
@@ -39,7 +39,7 @@ Eigen::MatrixXd written_out(Metric<double>& metric, std::size_t n, bool inverse 
 
 TEST(Metrics, TwoPointsOnALineStretchThatLine) {
   const Points points = {{1, 0}, {-1, 0}};
-  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(points, {{0, 2}})), {0, 1}, 3);
+  LowRankMetric<double> metric(std::make_shared<const PointCloud<double>>(cloud_of(points, {{0, 2}})), {0, 1}, 3);
   EXPECT_TRUE(written_out(metric, 2).isApprox(Eigen::Vector2d(2, 1).asDiagonal().toDenseMatrix(), 1e-14));
   EXPECT_NEAR(metric.log_determinant(), std::log(2), 1e-14);
 }
@@ -58,7 +58,8 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n),
                         square = one + blending / double(counting.size()) * X * X.transpose();
 
-  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(points, {{0, n}})), counting, blending);
+  LowRankMetric<double> metric(std::make_shared<const PointCloud<double>>(cloud_of(points, {{0, n}})), counting,
+                               blending);
   const Eigen::MatrixXd B = written_out(metric, n), inverse = written_out(metric, n, true);
   EXPECT_LT((B * B - square).norm(), 1e-12 * square.norm());
   EXPECT_LT((B - B.transpose()).norm(), 1e-12 * B.norm());
@@ -68,8 +69,8 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
 
 TEST(Metrics, StretchesDoNotMix) {
   constexpr std::size_t n = 12;
-  Metric<double> metric(std::make_shared<const Cloud<double>>(cloud_of(random_points(5, n), {{0, 4}, {4, 6}})),
-                        {0, 1, 2, 3, 4}, 2);
+  LowRankMetric<double> metric(
+      std::make_shared<const PointCloud<double>>(cloud_of(random_points(5, n), {{0, 4}, {4, 6}})), {0, 1, 2, 3, 4}, 2);
   const Eigen::MatrixXd B = written_out(metric, n);
   EXPECT_EQ(B.block(4, 0, 8, 4).norm(), 0);
   EXPECT_EQ(B.block(0, 4, 4, 8).norm(), 0);
@@ -82,14 +83,14 @@ TEST(Metrics, AStepInAMetricIsThePapersStep) {
   const std::vector<double> stiffness = {1, 2, 3, 4, 5};
   constexpr double h = 0.2, gamma = 0.7, T = 1.3;
   Walker<double> walker(gaussian(stiffness), moving("BAOAB", h, gamma, T));
-  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
-  Metric<double> metric(spread, {0, 1, 2}, 0.1);
+  const auto spread = std::make_shared<const PointCloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
+  LowRankMetric<double> metric(spread, {0, 1, 2}, 0.1);
   const std::vector<double> start = {0.3, -1, 0.5, 0.1, 2};
   walker.chain.start(start);
   const Eigen::MatrixXd B = written_out(metric, 5);
   Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(start.data(), 5),
                   p = Eigen::Map<const Eigen::VectorXd>(walker.chain.p().data(), 5);
-  walker.chain.move_in(std::make_unique<Metric<double>>(metric), start);
+  walker.chain.move_in(std::make_unique<LowRankMetric<double>>(metric), start);
   const Eigen::VectorXd K = Eigen::Map<const Eigen::VectorXd>(stiffness.data(), 5);
   for (std::uint64_t n = 0; n < 50; ++n) {
     walker.chain.step();
@@ -115,8 +116,9 @@ TEST(Metrics, AChangeOfMetricLeavesThePositionAndTheVirial) {
   walker.chain.step_and_read();
   const std::vector<double> before(walker.chain.q().begin(), walker.chain.q().end());
   const double virial = walker.chain.reading().parts[0].virial;
-  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
-  walker.chain.move_in(std::make_unique<Metric<double>>(spread, std::vector<std::size_t>{0, 1, 2, 3}, 5), before);
+  const auto spread = std::make_shared<const PointCloud<double>>(cloud_of(random_points(4, 5), {{0, 5}}));
+  walker.chain.move_in(std::make_unique<LowRankMetric<double>>(spread, std::vector<std::size_t>{0, 1, 2, 3}, 5),
+                       before);
   std::vector<double> x(walker.chain.x().begin(), walker.chain.x().end()), g(5);
   double product = 0;
   walker.chain.gradient_at(x, g);
@@ -172,7 +174,9 @@ TEST(Couplings, OneOfTheHalvesRestsWhileTheOtherMoves) {
   w.run_for(40, [&](const Draw<double>& d) {
     const std::uint64_t group = d.walker % 2, end = (d.reading.step + 9) / 10 * 10;
     for (const auto& chain : w.walkers)
-      if (chain.walker() % 2 != group) EXPECT_EQ(chain.steps(), group ? end : end - 10);
+      if (chain.walker() % 2 != group) {
+        EXPECT_EQ(chain.steps(), group ? end : end - 10);
+      }
   });
   for (const auto& chain : w.walkers) EXPECT_EQ(chain.steps(), 40u);
 }
@@ -293,9 +297,10 @@ TEST(Couplings, ThatWouldBlowUpAreBlendedLessAndItIsSaid) {
   same.settle(stiffness_of);
   Points points;
   for (auto& chain : same.walkers) points.emplace_back(chain.q().begin(), chain.q().end());
-  const auto spread = std::make_shared<const Cloud<double>>(cloud_of(points, {{0, 64}}));
+  const auto spread = std::make_shared<const PointCloud<double>>(cloud_of(points, {{0, 64}}));
   Chain<double>& chain = same.walkers[0];
-  chain.move_in(std::make_unique<Metric<double>>(spread, std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7}, 10), points[0]);
+  chain.move_in(std::make_unique<LowRankMetric<double>>(spread, std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7}, 10),
+                points[0]);
   EXPECT_THAT(error_of([&] {
                 for (int n = 0; n < 20000; ++n) chain.step();
               }),

@@ -179,13 +179,13 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 }
 
 template <class Real>
-void Chain<Real>::move_in(std::unique_ptr<Metric<Real>> metric, std::span<const Real> q) {
+void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span<const Real> q) {
   flush();
   LargeArray<Real> x(q.begin(), q.end());
   if (metric && !metrised_) {
-    auto metrised = std::make_unique<Metrised<Real>>(std::move(potential_), recipe_.blocks);
-    metrised_ = metrised.get();
-    potential_ = std::move(metrised);
+    auto wrapped = std::make_unique<Metrised<Real>>(std::move(potential_), recipe_.blocks);
+    metrised_ = wrapped.get();
+    potential_ = std::move(wrapped);
   }
   if (metric) {
     metrised_->use(std::move(metric));

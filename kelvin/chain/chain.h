@@ -67,7 +67,7 @@ class Chain {
 
   // Puts the walker at q and lets it move from now on in coordinates x with q = B x; p keeps its numbers. Readings,
   // momenta and states are those of x; q.g is the same for both.
-  void move_in(std::unique_ptr<Metric<Real>>, std::span<const Real> q);
+  void move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real> q);
   double gradient_at(std::span<const Real> x, std::span<Real> g);  // of the next evaluation's rows, changing nothing
 
   void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say

@@ -20,19 +20,19 @@ constexpr CouplingMethod methods[] = {
      "refreshed"},
 };
 
-std::vector<Stretch> everything(const Recipe& recipe) {
+std::vector<MetricSpan> everything(const Recipe& recipe) {
   const PartRecipe& last = recipe.parts.back();
   return {{0, last.offset + last.size}};
 }
 
-std::vector<Stretch> by_part(const Recipe& recipe) {
-  std::vector<Stretch> out;
+std::vector<MetricSpan> by_part(const Recipe& recipe) {
+  std::vector<MetricSpan> out;
   for (const PartRecipe& part : recipe.parts) out.push_back({part.offset, part.size});
   return out;
 }
 
-std::vector<Stretch> by_block(const Recipe& recipe) {
-  std::vector<Stretch> out;
+std::vector<MetricSpan> by_block(const Recipe& recipe) {
+  std::vector<MetricSpan> out;
   for (const Block& block : recipe.blocks)
     if (recipe.part_of.contains(block.name)) out.push_back({block.offset, block.size()});
   return out;
@@ -51,7 +51,7 @@ double mean_of(std::span<const double> entries) {
 constexpr Collapse ways_to_collapse[] = {{"never", nullptr}, {"first", first_of}, {"mean", mean_of}};
 
 // In other coordinates each part would have a mixture of the temperatures.
-void check_temperatures(const Recipe& recipe, const std::vector<Stretch>& stretches) {
+void check_temperatures(const Recipe& recipe, const std::vector<MetricSpan>& stretches) {
   for (const PartRecipe& part : recipe.parts) {
     const PartRecipe& first = recipe.parts.front();
     if (stretches.size() < recipe.parts.size() &&
@@ -192,22 +192,22 @@ std::vector<std::size_t> Ensembles<Real>::counted(std::size_t group) const {
 }
 
 template <class Real>
-std::shared_ptr<const Cloud<Real>> Ensembles<Real>::cloud(const CouplingState<Real>& state) const {
+std::shared_ptr<const PointCloud<Real>> Ensembles<Real>::cloud(const CouplingState<Real>& state) const {
   std::vector<LargeArray<Real>> points;
   for (std::uint64_t k = 0; k < state.count; ++k)
     points.emplace_back(state.points.begin() + long(k * size_), state.points.begin() + long((k + 1) * size_));
-  return std::make_shared<const Cloud<Real>>(cloud_of(std::move(points), stretches_));
+  return std::make_shared<const PointCloud<Real>>(cloud_of(std::move(points), stretches_));
 }
 
 template <class Real>
-void Ensembles<Real>::put(Chain<Real>& chain, const std::shared_ptr<const Cloud<Real>>& cloud, double blending,
+void Ensembles<Real>::put(Chain<Real>& chain, const std::shared_ptr<const PointCloud<Real>>& cloud, double blending,
                           std::span<const Real> q) const {
   const std::size_t mine = chain.walker() % each_;
   const auto all = counted(group_of(chain.walker()));
   std::vector<std::size_t> counting;
   for (std::size_t k = 0; k < all.size(); ++k)
     if (method_->counts && method_->counts(mine, all[k])) counting.push_back(k);
-  chain.move_in(counting.empty() ? nullptr : std::make_unique<Metric<Real>>(cloud, counting, blending), q);
+  chain.move_in(counting.empty() ? nullptr : std::make_unique<LowRankMetric<Real>>(cloud, counting, blending), q);
 }
 
 // Each rank tells the others of its walkers: kinetic temperatures over those set, and the positions that count.
@@ -260,7 +260,7 @@ void Ensembles<Real>::look_at_temperature(const Told& told, std::size_t group, s
 }
 
 template <class Real>
-void Ensembles<Real>::look_for_flatness(const Cloud<Real>& cloud, std::uint64_t step) {
+void Ensembles<Real>::look_for_flatness(const PointCloud<Real>& cloud, std::uint64_t step) {
   const Eigen::MatrixXd& products = cloud.products.front();
   if (told_of_flatness_ || !method_->counts || products.rows() < 5 || step == 0) return;
   const double top = products.selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff() / products.trace();
@@ -300,7 +300,7 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
   look_at_temperature(told, group, step);
   remember(told, group, step);
   const auto ensembles = std::size_t(settings_.ensembles);
-  std::vector<std::shared_ptr<const Cloud<Real>>> clouds;
+  std::vector<std::shared_ptr<const PointCloud<Real>>> clouds;
   for (std::size_t e = 0; e < ensembles; ++e) {
     clouds.push_back(cloud(states_[e * groups() + group]));
     look_for_flatness(*clouds.back(), step);
@@ -359,7 +359,7 @@ void Ensembles<Real>::restore(std::vector<CouplingState<Real>> states, std::span
   if (states.size() != states_.size())
     throw Error("the checkpoint has {} couplings where the settings make {}", states.size(), states_.size());
   states_ = std::move(states);
-  std::vector<std::shared_ptr<const Cloud<Real>>> clouds;
+  std::vector<std::shared_ptr<const PointCloud<Real>>> clouds;
   for (const auto& state : states_) clouds.push_back(state.count ? cloud(state) : nullptr);
   for (Chain<Real>& chain : mine) {
     const std::size_t k = chain.walker() / each_ * groups() + group_of(chain.walker());

@@ -21,7 +21,7 @@ std::span<const CouplingMethod> coupling_methods();
 // Over which stretches of q one covariance is taken.
 struct CouplingExtent {
   std::string_view name;
-  std::vector<Stretch> (*stretches)(const Recipe&);
+  std::vector<MetricSpan> (*stretches)(const Recipe&);
 };
 std::span<const CouplingExtent> coupling_extents();
 
@@ -76,7 +76,8 @@ class Ensembles {
 
  private:
   std::vector<std::size_t> counted(std::size_t group) const;  // within an ensemble, by someone of the group
-  void put(Chain<Real>&, const std::shared_ptr<const Cloud<Real>>&, double blending, std::span<const Real> q) const;
+  void put(Chain<Real>&, const std::shared_ptr<const PointCloud<Real>>&, double blending,
+           std::span<const Real> q) const;
   struct Told {
     std::vector<double> heat;                  // of each walker: kinetic temperature over the one set
     std::vector<std::vector<Real>> positions;  // of those that count
@@ -84,9 +85,9 @@ class Ensembles {
   Told ask(std::span<Chain<Real>> mine, std::size_t group) const;
   void remember(Told&, std::size_t group, std::uint64_t step);
   void look_at_temperature(const Told&, std::size_t group, std::uint64_t step);
-  void look_for_flatness(const Cloud<Real>&, std::uint64_t step);
+  void look_for_flatness(const PointCloud<Real>&, std::uint64_t step);
   bool blend_less(std::size_t ensemble, std::size_t group, double steepest);
-  std::shared_ptr<const Cloud<Real>> cloud(const CouplingState<Real>&) const;
+  std::shared_ptr<const PointCloud<Real>> cloud(const CouplingState<Real>&) const;
 
   CouplingSettings settings_;
   std::uint64_t warmup_;
@@ -95,7 +96,7 @@ class Ensembles {
   Comm* comm_;
   Remark tell_;
   std::size_t each_, size_, freedom_ = 0;  // walkers of an ensemble; numbers of a walker, and those that move
-  std::vector<Stretch> stretches_;
+  std::vector<MetricSpan> stretches_;
   std::vector<std::size_t> still_;  // entries that never move
   std::vector<CouplingState<Real>> states_;
   bool told_of_flatness_ = false;

@@ -10,8 +10,8 @@
 namespace kelvin {
 
 template <class Real>
-Cloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<Stretch> stretches) {
-  Cloud<Real> out{std::move(points), std::move(stretches), {}};
+PointCloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<MetricSpan> stretches) {
+  PointCloud<Real> out{std::move(points), std::move(stretches), {}};
   const auto count = Eigen::Index(out.points.size());
   for (const auto& [offset, size] : out.stretches) {
     Eigen::MatrixXd& products = out.products.emplace_back(count, count);
@@ -25,7 +25,8 @@ Cloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<Stretch> 
 }
 
 template <class Real>
-Metric<Real>::Metric(std::shared_ptr<const Cloud<Real>> cloud, std::vector<std::size_t> counting, double blending)
+LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud, std::vector<std::size_t> counting,
+                                   double blending)
     : cloud_(std::move(cloud)), counting_(std::move(counting)) {
   const auto n = Eigen::Index(counting_.size());
   along_.resize(n), weights_.resize(n);
@@ -48,7 +49,7 @@ Metric<Real>::Metric(std::shared_ptr<const Cloud<Real>> cloud, std::vector<std::
 
 // v += X (inner (X' v)) on every stretch
 template <class Real>
-void Metric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
+void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
   constexpr std::size_t block = 2048;  // numbers that stay in the cache while all points are added to them
   for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
     const auto [offset, size] = cloud_->stretches[s];
@@ -77,13 +78,13 @@ Metrised<Real>::Metrised(std::unique_ptr<Potential<Real>> inner, std::vector<Blo
 template <class Real>
 Metrised<Real>::Metrised(const Metrised& other)
     : Decorated<Real>(other),
-      metric_(other.metric_ ? std::make_unique<Metric<Real>>(*other.metric_) : nullptr),
+      metric_(other.metric_ ? std::make_unique<LowRankMetric<Real>>(*other.metric_) : nullptr),
       arranged_(other.arranged_),
       wanted_(other.wanted_),
       q_(other.q_) {}
 
 template <class Real>
-void Metrised<Real>::use(std::unique_ptr<Metric<Real>> metric) {
+void Metrised<Real>::use(std::unique_ptr<LowRankMetric<Real>> metric) {
   metric_ = std::move(metric);
 }
 
@@ -114,12 +115,12 @@ double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span
   return U;
 }
 
-template struct Cloud<float>;
-template struct Cloud<double>;
-template Cloud<float> cloud_of(std::vector<LargeArray<float>>, std::vector<Stretch>);
-template Cloud<double> cloud_of(std::vector<LargeArray<double>>, std::vector<Stretch>);
-template class Metric<float>;
-template class Metric<double>;
+template struct PointCloud<float>;
+template struct PointCloud<double>;
+template PointCloud<float> cloud_of(std::vector<LargeArray<float>>, std::vector<MetricSpan>);
+template PointCloud<double> cloud_of(std::vector<LargeArray<double>>, std::vector<MetricSpan>);
+template class LowRankMetric<float>;
+template class LowRankMetric<double>;
 template class Metrised<float>;
 template class Metrised<double>;
 

@@ -132,7 +132,7 @@ struct TatiGaussian {
                       seed, walkers, list, h,
                       walkers > 1 ? "coupling = { method = \"ensemble\", blending = 10, refresh = 1000 }\n" : ""));
       w.settle(curvature);
-      Chains slow(std::size_t(walkers), std::vector<double>()), fast = slow;
+      Chains slow(std::size_t(walkers), std::vector<double>{}), fast = slow;
       w.run_for(50000, [&](const Draw<double>& d) {
         slow[d.walker].push_back(d.q.front() * std::sqrt(curvature.front()));
         fast[d.walker].push_back(d.q.back() * std::sqrt(curvature.back()));

@@ -25,11 +25,11 @@ const std::string network =
     "model = { layers = [2, 12, 1], activation = \"tanh\", loss = \"binary_cross_entropy\", prior = 1.0 }\n"
     "part.all = { step = 0.05 }\n";
 
-struct Setup {
+struct Kind {
   const char* name;
   std::string file;
 };
-const Setup setups[] = {
+const Kind kinds[] = {
     {"independent walkers, minibatches", "walkers = 5\nbatch = 10\n" + network},
     {"ensembles",
      "walkers = 8\ncoupling = { method = \"ensemble\", blending = 100, refresh = 250, ensembles = 2 }\n" + network},
@@ -38,15 +38,15 @@ const Setup setups[] = {
 };
 
 TEST(Ranks, OneTwoAndFourLeaveTheSameBytes) {
-  for (const Setup& setup : setups) {
+  for (const Kind& kind : kinds) {
     const Desk desk;
-    desk.write("run.toml", setup.file);
+    desk.write("run.toml", kind.file);
     ASSERT_EQ(desk.kelvin("sample run.toml -q -o one").code, 0) << desk.read(".err");
     const auto expected = contents(desk.path("one"));
     for (const int ranks : {1, 2, 4}) {
       const std::string name = "on" + std::to_string(ranks);
       ASSERT_EQ(desk.shell(on(ranks), "sample run.toml -q -o " + name + " --threads 1").code, 0) << desk.read(".err");
-      expect_same(expected, contents(desk.path(name)), setup.name + (" on " + name));
+      expect_same(expected, contents(desk.path(name)), kind.name + (" on " + name));
     }
   }
 }
@@ -67,12 +67,13 @@ TEST(Ranks, ThatShareRowsLeaveTheSameBytes) {
 }
 
 TEST(Ranks, ARunWhoseRankIsKilledResumesToTheSameBytes) {
-  for (const Setup& setup : setups) {
+  for (const Kind& kind : kinds) {
     const Desk desk;
-    desk.write("run.toml", "seed = 3\n" + setup.file);
+    desk.write("run.toml", "seed = 3\n" + kind.file);
     ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole --set steps=20000").code, 0) << desk.read(".err");
-    const std::string start = "cd '" + desk.path("") + "' && " + on(2) + KELVIN_BINARY +
-                              " sample run.toml -q -o run --threads 1 --set steps=20000 >.out2 2>.err2 & echo $! > pid";
+    const std::string start =
+        "cd '" + desk.path("") + "' && { " + on(2) + KELVIN_BINARY +
+        " sample run.toml -q -o run --threads 1 --set steps=20000 >.out2 2>.err2 </dev/null & echo $! >pid; }";
     ASSERT_EQ(std::system(start.c_str()), 0);
     ASSERT_TRUE(comes_true([&] {  // some of it is done
       return bytes_of(desk.path("run/log.jsonl")).find("\"step\":1500") != std::string::npos;
@@ -82,13 +83,13 @@ TEST(Ranks, ARunWhoseRankIsKilledResumesToTheSameBytes) {
     ASSERT_TRUE(comes_true([&] { return std::system(("! kill -0 " + desk.read("pid")).c_str()) == 0; }));
     ASSERT_THAT(desk.read("run/run.json"), Not(HasSubstr("\"finished\": true"))) << "it was too fast";
     ASSERT_EQ(desk.shell(on(4), "resume run -q --threads 1").code, 0) << desk.read(".err");
-    expect_same(contents(desk.path("whole")), contents(desk.path("run")), setup.name);
+    expect_same(contents(desk.path("whole")), contents(desk.path("run")), kind.name);
   }
 }
 
 TEST(Ranks, SpeakWithOneVoice) {
   const Desk desk;
-  desk.write("run.toml", setups[1].file);
+  desk.write("run.toml", kinds[1].file);
   const Outcome fine = desk.shell(on(4), "sample run.toml -o run");
   EXPECT_EQ(fine.code, 0);
   EXPECT_EQ(count(fine.out, "draws of 8 walkers"), 1u) << fine.out;
@@ -109,10 +110,9 @@ TEST(Ranks, SpeakWithOneVoice) {
 // One walker of four leaves every region where U is finite: all end, with its sentence.
 TEST(Ranks, EndTogetherWhenAWalkerOfOneBlowsUp) {
   const Desk desk;
-  desk.write("start.csv", "");
   desk.write("run.toml",
              "steps = 1000\nwalkers = 4\nmodel.toy = \"quartic\"\n"
-             "part.all = { step = 0.6, temperature = 1, start = { name = \"normal\", sd = 4.0 } }\n");
+             "part.all = { step = 0.6, temperature = 1, start = { name = \"gaussian\", scale = 4.0 } }\n");
   const Outcome alone = desk.kelvin("sample run.toml -q -o alone");
   const Outcome together = desk.shell(on(4), "sample run.toml -q -o together");
   ASSERT_EQ(alone.code, 1) << "the example should blow up";

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
+#include "kelvin/chain/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
@@ -106,6 +107,7 @@ const List lists[] = {
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "kelvin/analysis/diagnostics.h"
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
 #include "kelvin/core/mean.h"
 #include "kelvin/trajectory/checkpoint.h"
@@ -70,7 +71,8 @@ void score_draws(const Replay<Real>& run, std::size_t most, const std::function<
   for (const auto& [split, network] : splits)
     for (const char* name : {"loss", "accuracy", "rmse"})
       if (const auto at = series.find(split + " " + name); at != series.end())
-        add(out, at->first + " over draws", mean(at->second), mcse_mean(at->second));
+        add(out, at->first + " over draws", mean(at->second),
+            mcse_mean(ensemble_means(at->second, walkers_together(samples))));
 }
 
 // Summed over the walkers; nan for a run without a checkpoint that can be read.
@@ -102,11 +104,11 @@ std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>&
       energy.push_back(samples.statistic("potential", w));
       acceptance += samples.statistic("acceptance_rate", w).back() / double(samples.walkers);
     }
-    const double ess = ess_bulk(energy);
-    add(out, "potential", mean(energy), mcse_mean(energy));
-    add(out, "rhat of potential", rhat(energy));
-    add(out, "ess of potential", ess);
-    add(out, "ess of potential per second", ess / seconds);
+    const Convergence c = ensemble_convergence(energy, walkers_together(samples));
+    add(out, "potential", c.mean, c.mcse_mean);
+    add(out, "rhat of potential", c.rhat);
+    add(out, "ess of potential", c.ess_bulk);
+    add(out, "ess of potential per second", c.ess_bulk / seconds);
     add(out, "acceptance", acceptance);
   }
   add(out, "draws", double(samples.draws * samples.walkers));

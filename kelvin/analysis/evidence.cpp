@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
 #include "kelvin/model/prior.h"
 
@@ -48,7 +49,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const PartSettings& settings = known->second;
   PartEvidence part;
   part.name = name;
-  part.freedom = record.at("degrees_of_freedom");
+  part.freedom = record.at("degrees_of_freedom").get<double>() * double(e.together);
   part.kinetic_exact = record.at("kinetic_temperature_is_exact");
   part.confined = e.settings.model.toy.given() ||
                   prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
@@ -60,14 +61,17 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
     for (const auto& x : columns(e.samples, array, std::array{k})[0]) part.fallbacks += x.back();
   part.steps = steps[0].back();
   if (!part.warm) return part;
-  part.kinetic = relative(columns(e.samples, "sample_stats/kinetic_temperature", std::array{k})[0], steps, temperature);
-  part.configurational =
-      relative(columns(e.samples, "sample_stats/configurational_temperature", std::array{k})[0], steps, temperature);
+  const auto over_set = [&](const char* name) {
+    return ensemble_means(relative(columns(e.samples, name, std::array{k})[0], steps, temperature), e.together);
+  };
+  part.kinetic = over_set("sample_stats/kinetic_temperature");
+  part.configurational = over_set("sample_stats/configurational_temperature");
   return part;
 }
 
 void judge(Evidence& e, Quantity quantity) {
-  const Convergence c = convergence(quantity.chains);
+  const Convergence c = ensemble_convergence(quantity.chains, e.together);
+  quantity.chains = ensemble_means(quantity.chains, e.together);
   const AutocorrelationTime time = windowed_autocorrelation_time(quantity.chains);
   e.judged.push_back({std::move(quantity), c, time});
 }
@@ -77,9 +81,11 @@ void judge(Evidence& e, Quantity quantity) {
 Evidence evidence_of(const Samples& samples) {
   if (samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
-  Evidence e{samples, settings_of(samples), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, learning_curves(samples.run)};
+  Evidence e{samples, settings_of(samples),        walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
+             {},      learning_curves(samples.run)};
   const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
-  e.potential = statistic("potential"), e.energy = statistic("energy");
+  const Chains potential = statistic("potential");
+  e.potential = ensemble_means(potential, e.together), e.energy = ensemble_means(statistic("energy"), e.together);
   e.acceptance = statistic("acceptance_rate"), e.diverging = statistic("diverging");
   const std::size_t rows = samples.record.value("rows", std::size_t(0));
   e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
@@ -101,7 +107,7 @@ Evidence evidence_of(const Samples& samples) {
                                  all[k]});
     }
   if (e.training) return e;
-  judge(e, {"potential", e.potential});
+  judge(e, {"potential", potential});
   for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
   if (e.settings.model.toy.given() && samples.record.value("parameters", few_parameters + 1) <= few_parameters)
     for (const std::string& block : samples.blocks)

@@ -31,9 +31,10 @@ struct LearningCurve {
 struct Evidence {
   Samples samples;
   RunSettings settings;
-  bool training = false;   // every temperature is 0 or falls to it
-  bool proposes = false;   // some scheme has braces
-  bool minibatch = false;  // gradients are noisy
+  std::size_t together = 1;  // walkers that are coupled; what follows has one chain for each ensemble of them
+  bool training = false;     // every temperature is 0 or falls to it
+  bool proposes = false;     // some scheme has braces
+  bool minibatch = false;    // gradients are noisy
   Chains potential, energy, acceptance, diverging;
   std::vector<PartEvidence> parts;
   std::vector<JudgedQuantity> judged;  // potential, predictions; parameters if they are few and no network's

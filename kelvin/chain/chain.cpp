@@ -185,6 +185,32 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
 }
 
 template <class Real>
+void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span<const Real> q) {
+  flush();
+  LargeArray<Real> x(q.begin(), q.end());
+  if (metric && !metrised_) {
+    auto wrapped = std::make_unique<Metrised<Real>>(std::move(potential_), recipe_.blocks);
+    metrised_ = wrapped.get();
+    potential_ = std::move(wrapped);
+  }
+  if (metric) {
+    metrised_->use(std::move(metric));
+    metrised_->coordinates(x);
+    potential_->want(wanted_[fresh_at_]);
+  }
+  if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
+  place(x, LargeArray<Real>(p_));
+}
+
+template <class Real>
+double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
+  potential_->want(wanted_[0]);
+  const double energy = (*potential_)(x, batches_(evaluations_), g);
+  potential_->want(wanted_[fresh_at_]);
+  return energy;
+}
+
+template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
   const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };

@@ -9,6 +9,7 @@
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
+#include "kelvin/model/metric.h"
 
 namespace kelvin {
 
@@ -30,6 +31,10 @@ struct Reading {
   double acceptance = 0;   // share of proposals accepted so far; 1 without braces
   bool diverging = false;  // a proposal of this step raised H by more than 1000 T
   std::vector<PartReading> parts;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(step), field(energy), field(acceptance), field(diverging), field(parts);
+  }
 };
 
 // Everything the next step needs besides the settings. Noise and minibatches need no state: they are functions of it.
@@ -64,6 +69,11 @@ class Chain {
   ChainState<Real> state();               // moves that were put off are made first
   void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
 
+  // Puts the walker at q and lets it move from now on in coordinates x with q = B x; p keeps its numbers. Readings,
+  // momenta and states are those of x; q.g is the same for both.
+  void move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real> q);
+  double gradient_at(std::span<const Real> x, std::span<Real> g);  // of the next evaluation's rows, changing nothing
+
   void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say
 
   void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
@@ -73,11 +83,15 @@ class Chain {
   const Reading& reading() const { return reading_; }
 
   // Positions and momenta now: moves that were put off are made first.
-  std::span<const Real> q() { return flush(), q_; }
+  std::span<const Real> q() { return flush(), metrised_ ? metrised_->position(q_) : std::span<const Real>(q_); }
+  std::span<const Real> x() { return flush(), q_; }  // the coordinates it moves in: q, unless it has a metric
   std::span<const Real> p() { return flush(), p_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
+  std::uint32_t walker() const { return walker_; }
+  const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
+  double step_of(std::size_t part) const { return movers_[part].step; }
 
  private:
   // Moves are put off until a gradient or the state is asked for, so that those of one step's end and the next one's
@@ -127,6 +141,7 @@ class Chain {
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
+  Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/run_settings.h"
 
+#include "kelvin/chain/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/dynamics/preset.h"
 
@@ -115,6 +116,11 @@ RunSettings read_run_settings(const Value& given) {
   at_least(1, s.walkers, "walkers");
   at_least(0, s.log_every, "log_every");
   at_least(0, s.checkpoint_every, "checkpoint_every");
+  if (s.row_shares < 1 || s.row_shares > 1024 || (s.row_shares & (s.row_shares - 1)) != 0)
+    throw Error("row_shares must be a power of two from 1 to 1024, not {}", s.row_shares);
+  if (toy && s.row_shares > 1)
+    throw Error("row_shares = {} needs rows of data; model.toy = \"{}\" has none", s.row_shares, s.model.toy.name);
+  check_ensembles(s.coupling, s.walkers);
   row_named(s.store.weights, stored_weights(), "way to store weights");
   if (toy && (s.store.predictions || s.store.log_likelihood))
     throw Error("store.predictions and store.log_likelihood need a network; model.toy = \"{}\" predicts nothing",

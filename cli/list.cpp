@@ -147,9 +147,10 @@ std::string settings_page() {
       "# Settings\n\n"
       "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
       "Settings stand in the run file (TOML) under these names, and on the command line as `--set "
-      "part.hidden.step=0.1`. Where a\n"
-      "row of a table is asked for, write its name, `prior = \"gaussian\"`, or its name with its numbers,\n"
-      "`prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
+      "part.hidden.step=0.1`, entries of a list\n"
+      "counted from 1: `--set phase.2.steps=500`. Where a row of a table is asked for, write its name, `prior = "
+      "\"gaussian\"`, or its name with\n"
+      "its numbers, `prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
   std::vector<FieldLine> lines;
   describe(RunSettings(), "", lines);
   Table t;
@@ -187,7 +188,7 @@ std::string experiments_page() {
                             result.at("seeds").dump(), result.at("date").get<std::string>(),
                             result.at("commit").get<std::string>());
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
-    for (const NamedTable& t : finding.tables) sections += "\n" + as_markdown(t.table);
+    for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
   }
   return page + as_markdown(overview) + sections;

@@ -41,6 +41,7 @@ struct Letter {
   bool decays = false;    // applies weight_decay itself; for all others it is an energy, part of U
   bool all_rows = false;  // means nothing with minibatches
   int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
+  int look = 0;           // 1 begins a look ahead, -1 takes it back
 
   bool forgets(double friction) const {
     return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));

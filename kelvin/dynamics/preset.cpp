@@ -23,6 +23,12 @@ constexpr PresetRole adlala[] = {{"hidden", all_but_last, "scheme = 'BACDEDCAB'"
 constexpr PresetRole sgd[] = {{"layer", each, "scheme = 'S', temperature = 0.0"}};
 constexpr PresetRole adam[] = {{"layer", each, "scheme = 'adam', temperature = 0.0"}};
 
+// Reversible averaging, ten inner steps: the slow part is kicked along the fast one's look ahead and, at the end, back.
+constexpr PresetRole ra0[] = {{"slow", all_but_last, "scheme = '(BB)10A(..)10A(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
+constexpr PresetRole ra1[] = {{"slow", all_but_last, "scheme = '(BB)10(.A.)10(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
+
 constexpr Preset table[] = {
     {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
     {"adam", adam, "step = 0.005", "Adam in every layer"},
@@ -38,6 +44,8 @@ constexpr Preset table[] = {
     {"dhsgdc", dhsgdc, "step = 0.1", "DHSGDc, the contractive variant: gradient descent of rate h in the output layer"},
     {"adlala", adlala, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1, friction = 0.1",
      "AdLaLa: adaptive Langevin in the hidden layers, Langevin in the output layer"},
+    {"ra0", ra0, "step = 0.1", "reversible averaging RA-0: the slow layers feel the mean of the fast one's gradient"},
+    {"ra1", ra1, "step = 0.1", "RA-1: the same, and the slow layers drift along while the fast one moves"},
 };
 
 Value::Group settings_of(std::string_view text) {

@@ -175,7 +175,7 @@ std::string experiments_page() {
       "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
       "sign,\n"
       "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
-      "noise.\n\n";
+      "noise;\nmeans over the same seeds are compared seed by seed.\n\n";
   Table overview;
   std::string sections;
   for (const fs::path& file : results) {

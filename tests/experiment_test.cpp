@@ -185,12 +185,15 @@ TEST(Experiment, AClaimMayCompareTwoStepsOfARun) {
       "at = 10\nthan_at = 40\n");
   std::vector<Outcome> outcomes;
   for (long seed = 1; seed <= 3; ++seed) outcomes.push_back(perform(e, 0, seed));
-  double difference = 0;
-  for (const Outcome& o : outcomes) difference += (o.values[0][0] - o.values[0][3]) / 3;
+  std::vector<double> falls;
+  for (const Outcome& o : outcomes) falls.push_back(o.values[0][0] - o.values[0][3]);
+  const auto [difference, error] = row_named("mean", statistics(), "statistic").of(falls);
   const Finding finding = conclude(e, outcomes);
   const auto& row = finding.tables[0].table.rows[0];
   EXPECT_EQ(row[4].first, "difference");
   EXPECT_NEAR(row[4].second.get<double>(), difference, 1e-3 * std::abs(difference));
+  EXPECT_EQ(row[5].first, "error");
+  EXPECT_NEAR(row[5].second.get<double>(), error, 1e-3 * error) << "that of the differences, seed by seed";
   EXPECT_EQ(row[6].second, 3) << "runs";
 }
 

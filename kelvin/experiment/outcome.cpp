@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/experiment/measure.h"
@@ -25,23 +26,39 @@ Estimate deviation(const std::vector<double>& x) {
 }
 
 const Statistic table[] = {
-    {"mean", mean},
-    {"sd", deviation},
+    {"mean", mean, true},
+    {"sd", deviation, false},
     {"least",
      [](const std::vector<double>& x) {
        return Estimate{*std::min_element(x.begin(), x.end()), NAN};
-     }},
+     },
+     false},
     {"most",
      [](const std::vector<double>& x) {
        return Estimate{*std::max_element(x.begin(), x.end()), NAN};
-     }},
+     },
+     false},
 };
 
-// What a claim compares: an estimate and the number of its runs, none for a plain number.
+// What a claim compares: an estimate, the number of its runs (none for a plain number) and, if it is of one cell, its
+// runs by seed.
 struct Side {
   Estimate estimate;
   std::optional<std::size_t> runs;
+  std::map<long, double> by_seed;
 };
+
+// Of the difference of two estimates. Runs of one seed share their data: where means of the same seeds are compared,
+// their differences count.
+double difference_error(const Side& more, const Side& than, const Statistic& statistic) {
+  std::vector<double> differences;
+  for (const auto& [seed, value] : more.by_seed)
+    if (than.by_seed.contains(seed)) differences.push_back(value - than.by_seed.at(seed));
+  if (statistic.linear && differences.size() > 1 && differences.size() == more.runs && more.runs == than.runs)
+    return mean(differences).error;
+  const auto known = [](double error) { return std::isnan(error) ? 0 : error; };
+  return std::hypot(known(more.estimate.error), known(than.estimate.error));
+}
 
 // Four digits say all there is to say over the runs of an experiment.
 nlohmann::json short_cell(double x) { return std::isfinite(x) ? cell(std::stod(fmt::format("{:.4g}", x))) : cell(x); }
@@ -76,15 +93,21 @@ class Results {
   }
   // Of the cells whose name matches, all seeds together; a number stands for itself.
   Side side(const std::string& who, const ClaimSettings& claim, long at) const {
-    if (const auto number = number_in(who)) return {{*number, 0}, {}};
+    if (const auto number = number_in(who)) return {{*number, 0}, {}, {}};
+    Side out{{NAN, NAN}, 0, {}};
     std::vector<double> all;
-    for (std::size_t c = 0; c < experiment_.cells.size(); ++c)
-      if (matches(who, experiment_.cells[c].name)) {
-        const auto mine = values(c, measure(claim.measure), step(at));
-        all.insert(all.end(), mine.begin(), mine.end());
+    std::set<std::size_t> cells;
+    const std::size_t m = measure(claim.measure), k = step(at);
+    for (const Outcome& o : outcomes_)
+      if (matches(who, experiment_.cells[o.cell].name) && std::isfinite(o.values[m][k])) {
+        all.push_back(o.values[m][k]);
+        cells.insert(o.cell);
+        out.by_seed[o.seed] = o.values[m][k];
       }
-    if (all.empty()) return {{NAN, NAN}, 0};
-    return {row_named(claim.statistic, statistics(), "statistic").of(all), all.size()};
+    if (cells.size() > 1) out.by_seed.clear();
+    if (!all.empty()) out.estimate = row_named(claim.statistic, statistics(), "statistic").of(all);
+    out.runs = all.size();
+    return out;
   }
 
  private:
@@ -109,13 +132,18 @@ bool in_rows(const std::vector<Axis>& axes) {
   return axes.empty() || (axes.size() == 1 && axes[0].values.size() <= most_rows);
 }
 
+// The last word of an axis's setting, or all of it where that is not enough.
+std::string short_name(const std::vector<Axis>& axes, std::size_t axis) {
+  const auto last_word = [](const std::string& setting) { return setting.substr(setting.rfind('.') + 1); };
+  const bool same = axes.size() == 2 && last_word(axes[0].setting) == last_word(axes[1].setting);
+  return same ? axes[axis].setting : last_word(axes[axis].setting);
+}
+
 // The means at the end over a grid of two axes.
 void add_grid_tables(const Experiment& experiment, const Results& results, std::vector<NamedTable>& out) {
-  const auto last_word = [](const std::string& setting) { return setting.substr(setting.rfind('.') + 1); };
   for (const auto& [arm, axes] : experiment.axes) {
     if (axes.size() != 2 || axes[0].values.size() > most_rows || axes[1].values.size() > most_columns) continue;
-    const std::string rows = last_word(axes[0].setting), columns = last_word(axes[1].setting);
-    const bool same = rows == columns;
+    const std::string rows = short_name(axes, 0), columns = short_name(axes, 1);
     for (std::size_t m = 0; m < experiment.settings.measures.size(); ++m) {
       Table table;
       double largest = 0;
@@ -125,9 +153,8 @@ void add_grid_tables(const Experiment& experiment, const Results& results, std::
         const auto values = results.values(c, m, experiment.steps.size() - 1);
         const Estimate e = values.empty() ? Estimate{NAN, NAN} : mean(values);
         if (e.error > largest) largest = e.error;
-        if (at.place[1] == axes[1].values.front()) table.row({{same ? axes[0].setting : rows, at.place[0]}});
-        table.rows.back().push_back(
-            {fmt::format("{} {:g}", same ? axes[1].setting : columns, at.place[1]), short_cell(e.value)});
+        if (at.place[1] == axes[1].values.front()) table.row({{rows, at.place[0]}});
+        table.rows.back().push_back({fmt::format("{} {:g}", columns, at.place[1]), short_cell(e.value)});
       }
       out.push_back({fmt::format("{}, {}: means at the end; standard errors up to {:.2g}",
                                  experiment.settings.arm.at(arm).label, experiment.settings.measures[m], largest),
@@ -167,8 +194,7 @@ Table claims_table(const Experiment& experiment, const Results& results) {
   for (const auto& [name, claim] : experiment.settings.claim) {
     const Side more = results.side(claim.more, claim, claim.at);
     const Side than = results.side(claim.than, claim, claim.than_at ? claim.than_at : claim.at);
-    const auto known = [](double error) { return std::isnan(error) ? 0 : error; };
-    const double error = std::hypot(known(more.estimate.error), known(than.estimate.error));
+    const double error = difference_error(more, than, row_named(claim.statistic, statistics(), "statistic"));
     const double difference = more.estimate.value - than.estimate.value;
     out.row({{"claim", claim.says},
              {"measure", claim.statistic + " of " + claim.measure},
@@ -253,10 +279,10 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
     }
     if (std::none_of(z.begin(), z.end(), [](double v) { return std::isfinite(v); })) continue;
     Figure figure;
-    figure.x_label = axes[0].setting, figure.log_x = x.log, figure.caption = x.caption;
+    figure.x_label = short_name(axes, 0), figure.log_x = x.log, figure.caption = x.caption;
     if (axes.size() == 1) {
-      figure.name = measure + "_over_" + axes[0].setting;
-      figure.title = fmt::format("{} over {}", measure, axes[0].setting);
+      figure.name = measure + "_over_" + short_name(axes, 0);
+      figure.title = fmt::format("{} over {}", measure, short_name(axes, 0));
       figure.y_label = measure;
       auto same = std::find_if(out.begin(), out.end(), [&](const Figure& f) { return f.name == figure.name; });
       if (same == out.end()) same = out.insert(out.end(), std::move(figure));
@@ -266,7 +292,7 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
     const Scale y = scale_of(axes[1].values);
     figure.name = fmt::format("{}_{}", measure, arm);
     figure.title = fmt::format("{} at the end, {}", measure, about.label);
-    figure.y_label = axes[1].setting, figure.log_y = y.log;
+    figure.y_label = short_name(axes, 1), figure.log_y = y.log;
     if (!y.caption.empty()) figure.caption += (x.caption.empty() ? "" : " ") + y.caption;
     Map map{x.at, y.at, std::vector<double>(z.size()), "heat", {}, measure};
     for (std::size_t i = 0; i < map.x.size(); ++i)  // cells run through the last axis first; a map's rows are its y

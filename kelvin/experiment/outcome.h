@@ -13,6 +13,7 @@ struct Estimate {
 struct Statistic {
   std::string_view name;
   Estimate (*of)(const std::vector<double>&);
+  bool linear;  // that of a difference is the difference
 };
 std::span<const Statistic> statistics();
 

@@ -2,6 +2,7 @@
 // `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
@@ -184,12 +185,18 @@ std::string experiments_page() {
     overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
                   {"shows", finding.title},
                   {"outcome", finding.words.front()}});
-    sections += fmt::format("\n## {}\n\n{}. {} runs of each arm, {}, commit {}.\n\n", finding.name, finding.title,
-                            result.at("seeds").dump(), result.at("date").get<std::string>(),
-                            result.at("commit").get<std::string>());
+    const long seeds = result.at("seeds");
+    sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
+                            result.at("date").get<std::string>(), result.at("commit").get<std::string>());
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
     for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+    std::set<fs::path> pictures;
+    for (const auto& entry : fs::directory_iterator(file.parent_path()))
+      if (entry.path().extension() == ".png") pictures.insert(entry.path());
+    for (const fs::path& picture : pictures)
+      sections += fmt::format("\n![{}](../{})\n", picture.stem().string(), picture.generic_string());
   }
   return page + as_markdown(overview) + sections;
 }

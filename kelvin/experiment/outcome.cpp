@@ -356,12 +356,14 @@ Finding conclude(const Experiment& experiment, const std::vector<Outcome>& outco
   const Results results(experiment, outcomes);
   Finding finding{experiment.name, about.title, {}, {}, {}};
   const Table claims = claims_table(experiment, results);
-  std::map<std::string, int> verdicts;
-  for (const auto& row : claims.rows) ++verdicts[row.back().second.get<std::string>()];
   std::string first;
-  for (const auto& [verdict, count] : verdicts)
-    first += fmt::format("{}{} of {} claims {}", first.empty() ? "" : ", ", count, claims.rows.size(), verdict);
-  finding.words.push_back(first.empty() ? "It makes no claim" : first + ".");
+  for (const std::string_view verdict : {"reproduced", "weaker", "not reproduced", "not measured"}) {
+    const auto count = std::count_if(claims.rows.begin(), claims.rows.end(),
+                                     [&](const Table::Row& row) { return row.back().second == verdict; });
+    if (count) first += fmt::format("{}{} {}", first.empty() ? "" : ", ", count, verdict);
+  }
+  finding.words.push_back(first.empty() ? "It makes no claim."
+                                        : fmt::format("Of {} claims: {}.", claims.rows.size(), first));
   finding.words.push_back("Source: " + about.source + ".");
   if (!about.reading.empty()) finding.words.push_back(about.reading);
   if (!claims.rows.empty()) finding.tables.push_back({"Claims", claims});

@@ -162,6 +162,27 @@ run = { model.toy = "quartic", part.all = { scheme = "BAB", step = 0.5 } }
   EXPECT_THAT(perform(e, 1, 1).stopped, HasSubstr("no quadratic U"));
 }
 
+TEST(Experiment, AClassifierIsMappedByItsProbabilities) {
+  const Experiment e = read_experiment(parse_toml("classifier = 20\n" + text, "test"), "test");
+  const Outcome outcome = perform(e, 0, 1);
+  ASSERT_EQ(outcome.map.size(), 400u);
+  EXPECT_GE(*std::ranges::min_element(outcome.map), 0);
+  EXPECT_LE(*std::ranges::max_element(outcome.map), 1);
+  RunSettings settings = e.cells[0].settings;
+  const auto problem = make_problem<float>(settings, [](std::string_view) {});
+  double apart = 0;  // the sums of probabilities over the rows of each class, at the nearest points of the map
+  const auto nearest = [&](double x, const std::vector<double>& line) {
+    return std::size_t(std::ranges::min_element(line, {}, [&](double y) { return std::abs(x - y); }) - line.begin());
+  };
+  for (std::size_t i = 0; i < problem.data.train.rows; ++i) {
+    const double p = outcome.map[nearest(problem.data.train.inputs[2 * i + 1], outcome.map_y) * 20 +
+                                 nearest(problem.data.train.inputs[2 * i], outcome.map_x)];
+    apart += (problem.data.train.targets[i] > 0.5 ? 1 : -1) * p;
+  }
+  EXPECT_GT(apart, 0) << "the second class is likelier where its rows are";
+  EXPECT_TRUE(perform(e, 0, 2).map.empty()) << "only the first seed's";
+}
+
 TEST(Experiment, AGridOfTwoAxesHasATableOfMeans) {
   const Experiment e = experiment();
   std::vector<Outcome> outcomes;

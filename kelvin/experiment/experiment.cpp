@@ -8,6 +8,7 @@
 
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
+#include "kelvin/model/loss.h"
 #include "kelvin/model/mlp.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
@@ -86,7 +87,7 @@ std::function<double(std::span<const double>)> loss_on(Network<Real>* network) {
   };
 }
 
-// The network's outputs on a square that holds the training rows.
+// Probabilities of the second class on a square that holds the training rows.
 template <class Real>
 void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::size_t side, Outcome& outcome) {
   const Dataset& train = problem.data.train;
@@ -104,10 +105,17 @@ void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::
   grid.targets.assign(grid.rows, 0);
   const auto network = make_mlp<Real>(problem.settings.model, grid, [](std::string_view) {});
   network->arrange(problem.recipe.blocks);
-  std::vector<Real> out(grid.rows * network->outputs());
-  network->predict(q, {}, out);
+  const std::size_t outputs = network->outputs(), classes = std::max<std::size_t>(2, outputs);
+  std::vector<Real> raw(grid.rows * outputs), shares(grid.rows * classes);
+  network->predict(q, {}, raw);
+  const auto probabilities = loss_named(problem.settings.model.loss).template probabilities<Real>();
+  if (!probabilities)
+    throw Error("`classifier` maps probabilities, which loss \"{}\" has none of; set it to 0",
+                problem.settings.model.loss);
+  probabilities(grid.rows, outputs, raw.data(), shares.data());
   outcome.map_x = outcome.map_y = line;
-  for (std::size_t i = 0; i < grid.rows; ++i) outcome.map.push_back(std::round(1e3 * double(out[i])) / 1e3);
+  for (std::size_t i = 0; i < grid.rows; ++i)
+    outcome.map.push_back(std::round(1e3 * double(shares[i * classes + 1])) / 1e3);
 }
 
 template <class Real>

@@ -2,6 +2,7 @@
 // `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
@@ -150,9 +151,10 @@ std::string settings_page() {
       "# Settings\n\n"
       "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
       "Settings stand in the run file (TOML) under these names, and on the command line as `--set "
-      "part.hidden.step=0.1`. Where a\n"
-      "row of a table is asked for, write its name, `prior = \"gaussian\"`, or its name with its numbers,\n"
-      "`prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
+      "part.hidden.step=0.1`, entries of a list\n"
+      "counted from 1: `--set phase.2.steps=500`. Where a row of a table is asked for, write its name, `prior = "
+      "\"gaussian\"`, or its name with\n"
+      "its numbers, `prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
   std::vector<FieldLine> lines;
   describe(RunSettings(), "", lines);
   Table t;
@@ -177,7 +179,7 @@ std::string experiments_page() {
       "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
       "sign,\n"
       "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
-      "noise.\n\n";
+      "noise;\nmeans over the same seeds are compared seed by seed.\n\n";
   Table overview;
   std::string sections;
   for (const fs::path& file : results) {
@@ -186,12 +188,18 @@ std::string experiments_page() {
     overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
                   {"shows", finding.title},
                   {"outcome", finding.words.front()}});
-    sections += fmt::format("\n## {}\n\n{}. {} runs of each arm, {}, commit {}.\n\n", finding.name, finding.title,
-                            result.at("seeds").dump(), result.at("date").get<std::string>(),
-                            result.at("commit").get<std::string>());
+    const long seeds = result.at("seeds");
+    sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
+                            result.at("date").get<std::string>(), result.at("commit").get<std::string>());
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
-    for (const NamedTable& t : finding.tables) sections += "\n" + as_markdown(t.table);
+    for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+    std::set<fs::path> pictures;
+    for (const auto& entry : fs::directory_iterator(file.parent_path()))
+      if (entry.path().extension() == ".png") pictures.insert(entry.path());
+    for (const fs::path& picture : pictures)
+      sections += fmt::format("\n![{}](../{})\n", picture.stem().string(), picture.generic_string());
   }
   return page + as_markdown(overview) + sections;
 }

@@ -42,6 +42,7 @@ struct Letter {
   bool all_rows = false;  // means nothing with minibatches
   int piece = 0;          // the piece of U whose gradient it reads; 0 for all of it
   bool drifts = false;    // moves q along p: on a manifold, along that
+  int look = 0;           // 1 begins a look ahead, -1 takes it back
 
   bool forgets(double friction) const {
     return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));

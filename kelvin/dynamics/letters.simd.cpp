@@ -255,6 +255,23 @@ void barzilai_borwein(const Part<Real>& s, double h, std::span<const Real>) {
   }
 }
 
+// ---- looking ahead: (u, v) = (q, p), and back again. The swap leaves in (u, v) what was seen last.
+template <class Real>
+void look(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) s.u[i] = s.q[i], s.v[i] = s.p[i];
+}
+
+template <class Real>
+void take_back(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) std::swap(s.u[i], s.q[i]), std::swap(s.v[i], s.p[i]);
+}
+
+// p = -p
+template <class Real>
+void turn_around(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = -s.p[i];
+}
+
 template <class Real>
 void nothing(const Part<Real>&, double, std::span<const Real>) {}
 
@@ -283,6 +300,9 @@ constexpr Letter table[] = {
     {'t', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)", true, false, false, 2, false, true},
     {'1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss", false, false, false, 0, false, false, 1},
     {'2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties", false, false, false, 0, false, false, 2},
+    {'<', no,       false, false, 0, false, Forgets::never,  look<float>,          look<double>,          "look ahead: what follows, up to >, is a step of its own that this part takes back", false, false, false, 2, false, false, 0, false, 1},
+    {'>', no,       true,  true,  0, false, Forgets::never,  take_back<float>,     take_back<double>,     "take back: q and p are again what they were at <", false, false, false, 2, false, false, 0, false, -1},
+    {'~', no,       false, true,  0, false, Forgets::never,  turn_around<float>,   turn_around<double>,   "turn around: p is reversed, so that what follows runs back in time"},
     {'.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
     {'{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
     {'}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},

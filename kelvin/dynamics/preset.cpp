@@ -36,6 +36,11 @@ constexpr PresetRole orthogonal_overdamped[] = {{"hidden", inner, "scheme = 'S',
                                                 {"ends", ends, "scheme = 'S'"}};
 constexpr PresetRole orthogonal_underdamped[] = {{"hidden", inner, "scheme = 'BAOAB', constraint = 'orthogonal'"},
                                                  {"ends", ends, "scheme = 'BAOAB'"}};
+// Reversible averaging, ten inner steps: the slow part is kicked along the fast one's look ahead and, at the end, back.
+constexpr PresetRole ra0[] = {{"slow", all_but_last, "scheme = '(BB)10A(..)10A(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
+constexpr PresetRole ra1[] = {{"slow", all_but_last, "scheme = '(BB)10(.A.)10(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
 
 constexpr Preset table[] = {
     {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
@@ -61,6 +66,8 @@ constexpr Preset table[] = {
      "o-CoLA-od: overdamped Langevin, orthogonal matrices between the first and the last layer"},
     {"o_cola_ud", orthogonal_underdamped, "step = 0.3, friction = 1.0, temperature = 0.0",
      "o-CoLA-ud: underdamped Langevin, orthogonal matrices between the first and the last layer"},
+    {"ra0", ra0, "step = 0.1", "reversible averaging RA-0: the slow layers feel the mean of the fast one's gradient"},
+    {"ra1", ra1, "step = 0.1", "RA-1: the same, and the slow layers drift along while the fast one moves"},
 };
 
 Value::Group settings_of(std::string_view text) {

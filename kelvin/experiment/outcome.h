@@ -11,6 +11,7 @@ namespace kelvin {
 struct Statistic {
   std::string_view name;
   MeanOf (*of)(const std::vector<double>&);
+  bool linear;  // that of a difference is the difference
 };
 std::span<const Statistic> statistics();
 

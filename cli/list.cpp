@@ -118,6 +118,8 @@ const List lists[] = {
     {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
+    {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
+    {"covariances", "what letter V goes by (covariance.form)", [] { return rows_with_meaning(covariance_forms()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
     {"analyses", "what `kelvin analyse` finds in a run", analysis_table},

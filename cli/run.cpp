@@ -62,14 +62,21 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
   return text;
 }
 
+// What the warm-up of a walker has found: factors of all steps and frictions, and the steps they lead to.
+nlohmann::json learnt_by(double pace, double friction, const Recipe& recipe, std::uint64_t step) {
+  nlohmann::json out = {{"pace", pace}, {"friction", friction}};
+  for (const PartRecipe& part : recipe.parts) out["step"][part.name] = pace * part.step.at(double(step));
+  return out;
+}
+
 // What a line of log.jsonl tells of one walker.
 struct WalkerState {
-  double energy = 0, acceptance = 1;
+  double energy = 0, acceptance = 1, pace = 1, friction = 1;
   std::vector<Score> scores;  // of the splits that there are
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
-    field(energy), field(acceptance), field(scores), field(parts);
+    field(energy), field(acceptance), field(pace), field(friction), field(scores), field(parts);
   }
 };
 
@@ -87,7 +94,9 @@ std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<C
   Packer pack;
   comm.together([&] {
     for (Chain<Real>& chain : mine) {
-      WalkerState state{chain.reading().energy, chain.reading().acceptance, {}, chain.reading().parts};
+      WalkerState state{
+          chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
+          chain.reading().parts};
       for (const auto& [name, network] : splits(problem)) state.scores.push_back(network->score(chain.q(), {}));
       state.fields(pack);
     }
@@ -95,6 +104,23 @@ std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<C
   std::vector<WalkerState> all;
   for (const std::string& bytes : comm.everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) all.emplace_back().fields(unpack);
+  return all;
+}
+
+// The same for run.json, of all walkers, with the widths of their coordinates if they are few.
+template <class Real>
+nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm& comm) {
+  constexpr std::size_t few = 400;
+  auto lines = nlohmann::json::array(), all = nlohmann::json::array();
+  for (const Chain<Real>& chain : mine) {
+    auto& line =
+        lines.emplace_back(learnt_by(chain.learnt_pace(), chain.learnt_friction(), chain.recipe(), chain.steps()));
+    const auto factor = chain.learnt_factor();
+    if (!factor.empty()) line["metric"] = chain.recipe().tuning.adapt.metric;
+    if (!factor.empty() && factor.size() <= few) line["factor"] = std::vector<double>(factor.begin(), factor.end());
+  }
+  for (const std::string& text : comm.everyone(lines.dump()))
+    for (auto& line : nlohmann::json::parse(text)) all.push_back(std::move(line));
   return all;
 }
 
@@ -131,6 +157,8 @@ nlohmann::json state_of(const Problem<Real>& problem, std::uint64_t step, std::s
     if (!std::isnan(residual)) part["constraint_residual"] = residual, part["projection_fallbacks"] = fallbacks;
     if (!std::isnan(tangency)) part["tangency_residual"] = tangency;
   }
+  if (problem.recipe.tuning.learns())
+    line["learnt"] = learnt_by(walkers.front().pace, walkers.front().friction, problem.recipe, step);
   if (walkers.front().acceptance < 1) line["acceptance"] = walkers.front().acceptance;
   return line;
 }
@@ -476,7 +504,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
   }
+  if (problem.recipe.tuning.learns()) record["learnt"] = all_learnt<Real>(told, comm);
   if (!comm.first()) return;
+  if (problem.recipe.tuning.learns())
+    for (const PartRecipe& part : problem.recipe.parts)
+      tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
+                       walkers.front().learnt_pace() * part.step.at(0),
+                       walkers.front().learnt_friction() * part.friction.at(0)));
   record["seconds"] = seconds();
   record["draws"] = store->kept().front().draws;
   record["finished"] = true;

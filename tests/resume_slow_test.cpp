@@ -44,6 +44,13 @@ struct Kind {
   std::string file;
 };
 const Kind setups[] = {
+    {"NUTS that adapts a dense metric", 700,
+     "steps = 200\nwarmup = 500\nevery = 1\nwalkers = 2\nstore.keep_warmup = true\n" + spiral +
+         "adapt = { step = true, metric = \"dense\" }\npart.all = { scheme = \"nuts\", step = 0.1, temperature = 0.01 "
+         "}\n"},
+    {"covariance control with control variates, diagonal metric", 4000,
+     "steps = 2000\nwarmup = 2000\nevery = 2\nbatch = { size = 7, anchor_every = 40 }\n" + spiral +
+         "adapt = { step = true, metric = \"diagonal\" }\npart.all = { scheme = \"ccadl\", step = 0.02 }\n"},
     {"one walker, full batch", 6000,
      "steps = 6000\nevery = 3\nlog_every = 500\n" + spiral + "part.all = { step = 0.05 }\n"},
     {"three walkers, minibatches, warm-up kept", 5000,
@@ -65,7 +72,7 @@ TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
   const auto any = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
   int kills = 0, unfinished = 0;
   for (int trial = 0; kills < 100; ++trial) {
-    const Kind& setup = setups[trial % 4];
+    const Kind& setup = setups[std::size_t(trial) % std::size(setups)];
     const Desk desk;
     desk.write("run.toml",
                "checkpoint_every = " + std::to_string(any(setup.steps / 50, 2 * setup.steps)) + "\n" + setup.file);

@@ -42,6 +42,11 @@ class Quantities {
     averages_ = names_.size();
     if (!problem.train) return;
     const Dataset& data = problem.test ? problem.data.test : problem.data.train;
+    if (data.has_classes()) {
+      names_.push_back("probability of the true class");
+      ++averages_;
+      for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) truth_.push_back(std::size_t(data.targets[i]));
+    }
     potential_ = (problem.test ? problem.test : problem.train)->clone();
     network_ = static_cast<Network<Real>*>(potential_.get());  // what a network's clone is
     units_ = data.target_units;
@@ -73,6 +78,10 @@ class Quantities {
     network_->predict(q, rows_, outputs_);
     if (probabilities_) {
       probabilities_(rows_.size(), width, outputs_.data(), values_.data());
+      double sum = 0;
+      for (std::size_t i = 0; i < truth_.size(); ++i)
+        sum += double(values_[i * values_.size() / rows_.size() + truth_[i]]);
+      if (!truth_.empty()) out.push_back(sum / double(truth_.size()));
       out.insert(out.end(), values_.begin(), values_.end());
     } else {
       for (std::size_t i = 0; i < outputs_.size(); ++i) out.push_back(units_.original(i % width, double(outputs_[i])));
@@ -87,6 +96,7 @@ class Quantities {
   Network<Real>* network_ = nullptr;
   Units units_;
   std::vector<std::uint32_t> rows_;
+  std::vector<std::size_t> truth_;  // classes of these rows
   Probabilities<Real> probabilities_ = nullptr;
   std::vector<Real> outputs_, values_;
 };

@@ -102,7 +102,7 @@ std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>&
     double acceptance = 0;
     for (std::size_t w = 0; w < samples.walkers; ++w) {
       energy.push_back(samples.statistic("potential", w));
-      acceptance += samples.statistic("acceptance_rate", w).back() / double(samples.walkers);
+      acceptance += mean({samples.statistic("acceptance_rate", w)}) / double(samples.walkers);
     }
     const Convergence c = ensemble_convergence(energy, walkers_together(samples));
     add(out, "potential", c.mean, c.mcse_mean);

@@ -107,12 +107,50 @@ Judgements divergences(const Evidence& e) {
 Judgements acceptance(const Evidence& e) {
   if (!e.proposes) return {};
   double lowest = 1;
-  for (const auto& x : e.acceptance) lowest = std::min(lowest, x.back());
+  for (const auto& x : e.acceptance) lowest = std::min(lowest, mean({x}));
   constexpr double too_low = 0.4;
   if (lowest < too_low)
     return {{fault, fmt::format("only {:.0f} % of the proposals were accepted: the step is too large; halve it",
                                 100 * lowest)}};
   return {{fine, fmt::format("at least {:.0f} % of the proposals of each walker were accepted", 100 * lowest)}};
+}
+
+// Walkers that learnt from the same law found much the same.
+Judgements adaptation(const Evidence& e) {
+  const auto learnt = e.samples.record.value("learnt", nlohmann::json::array());
+  if (learnt.empty()) return {};
+  double least = INFINITY, most = 0;
+  for (const auto& walker : learnt) {
+    const double pace = walker.value("pace", NAN);
+    least = std::min(least, pace), most = std::max(most, pace);
+  }
+  std::string steps;
+  for (const auto& [part, step] : learnt[0].at("step").items())
+    steps += fmt::format("{}{:.3g} in part \"{}\"", steps.empty() ? "" : ", ", step.get<double>(), part);
+  constexpr double alike = 2;
+  if (most > alike * least)
+    return {
+        {fault, fmt::format("the warm-ups of the walkers found steps that differ by a factor of {:.2g}: they sit in "
+                            "different places; make the warm-up longer",
+                            most / least)}};
+  return {{fine, fmt::format("the warm-up found the step {}; among walkers it differs by a factor of {:.2g}", steps,
+                             most / least)}};
+}
+
+// A path that was cut short had not turned yet.
+Judgements depth(const Evidence& e) {
+  if (!e.samples.manifest.arrays.contains("sample_stats/tree_depth")) return {};
+  constexpr double deepest = 10;
+  double cut = 0, sum = 0;
+  for (std::size_t w = 0; w < e.samples.walkers; ++w)
+    for (const double d : e.samples.statistic("tree_depth", w)) cut += d >= deepest, sum += d;
+  const double draws = double(e.samples.draws * e.samples.walkers);
+  if (cut > 0)
+    return {
+        {fault, fmt::format("{:.0f} of {:.0f} paths were cut off after 1023 steps before they turned: set adapt.step = "
+                            "true and adapt.metric, or use a larger step",
+                            cut, draws)}};
+  return {{fine, fmt::format("paths doubled {:.1f} times on average, and all of them turned", sum / draws)}};
 }
 
 // Betancourt 2016: the energy's changes from draw to draw against its spread; low if fresh momenta cannot reach it.
@@ -325,6 +363,8 @@ constexpr Check table[] = {
     {"constraints", Of::both, residuals, "stored residuals of constraints are 0 up to rounding"},
     {"divergences", Of::sampling, divergences, "no proposal raises the energy by more than 1000 T"},
     {"acceptance", Of::sampling, acceptance, "share of accepted proposals"},
+    {"depth", Of::sampling, depth, "paths of N that were cut off"},
+    {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
     {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},

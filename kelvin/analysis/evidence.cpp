@@ -94,8 +94,7 @@ Evidence evidence_of(const Samples& samples) {
   for (std::size_t k = 0; k < samples.parts.size(); ++k) {
     e.parts.push_back(part_of(e, k, steps));
     e.training &= !e.parts.back().warm;
-    for (const Move& move : parse_scheme(e.settings.part.at(samples.parts[k]).scheme).moves)
-      e.proposes |= move.letter->joint == Joint::propose;
+    e.proposes |= parse_scheme(e.settings.part.at(samples.parts[k]).scheme).proposes;
   }
   for (const auto& [array, fingerprint] : samples.manifest.arrays)
     if (array.starts_with("sample_stats/") && array.ends_with("residual")) {

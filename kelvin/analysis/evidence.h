@@ -33,7 +33,7 @@ struct Evidence {
   RunSettings settings;
   std::size_t together = 1;  // walkers that are coupled; what follows has one chain for each ensemble of them
   bool training = false;     // every temperature is 0 or falls to it
-  bool proposes = false;     // some scheme has braces
+  bool proposes = false;     // some scheme has braces or N
   bool minibatch = false;    // gradients are noisy
   Chains potential, energy, acceptance, diverging;
   std::vector<PartEvidence> parts;

@@ -15,26 +15,23 @@ namespace {
 constexpr std::size_t block_length = 1024;  // numbers that pass through all pending letters while they are in L1
 constexpr std::size_t worth_threads = std::size_t(1) << 18;
 
-bool has_braces(const PartRecipe& part) {
-  return std::any_of(part.scheme.moves.begin(), part.scheme.moves.end(),
-                     [](const Move& m) { return m.letter->joint == Joint::propose; });
-}
-
 // Metropolis compares one energy with one temperature: on all the data, with every part equally hot.
 void check_metropolis(const Recipe& recipe, bool full_batch) {
   const PartRecipe& first = recipe.parts.front();
-  if (!has_braces(first)) return;
+  if (!first.scheme.proposes) return;
   if (!full_batch)
     throw Error(
-        "part \"{}\": scheme \"{}\" has braces, which need every row and no mask at every evaluation; set batch.size = "
+        "part \"{}\": scheme \"{}\" has braces or N, which need every row and no mask at every evaluation; set "
+        "batch.size = "
         "\"full\" or "
-        "use a scheme without {{ }} such as BAOAB",
+        "use a scheme without them such as BAOAB",
         first.name, first.scheme.text);
   for (const PartRecipe& part : recipe.parts) {
     const auto [low, high] = part.temperature.range();
     if (low != high || low != first.temperature.at(0) || low <= 0)
       throw Error(
-          "part \"{}\": braces need one constant temperature above 0 for all parts; part \"{}\" has {}, this one {} to "
+          "part \"{}\": braces and N need one constant temperature above 0 for all parts; part \"{}\" has {}, this one "
+          "{} to "
           "{}",
           part.name, first.name, first.temperature.at(0), low, high);
   }
@@ -62,6 +59,19 @@ void check_rows(const Recipe& recipe, bool full_batch) {
             part.name, m.letter->symbol);
 }
 
+// Paths of many leapfrogs and coordinates of other widths know of flat space only.
+void check_manifolds(const Recipe& recipe, const Tuning& tuning) {
+  for (const PartRecipe& part : recipe.parts) {
+    if (part.constraints.empty()) continue;
+    const bool travels =
+        std::ranges::any_of(part.scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
+    if (travels || tuning.rescaling().shape != MassShape::none)
+      throw Error("part \"{}\" has a constraint, which {} does not know how to keep; {}", part.name,
+                  travels ? "letter N" : "adapt.metric",
+                  travels ? "use a string with braces such as R{(BAB)10}" : "set adapt.metric = \"unit\"");
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -79,17 +89,22 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       p_(recipe.size),
       g_(recipe.size),
       xi_(recipe.parts.size()),
-      fallbacks_(recipe.parts.size()) {
+      fallbacks_(recipe.parts.size()),
+      jitter_key_(stream_key(seed, "jitter")),
+      path_key_(stream_key(seed, "path")),
+      covariance_key_(stream_key(seed, "covariance")) {
   const bool all_rows = batches_.full() && !potential_->noisy();
   const auto check = [&](const Recipe& phase) {
     check_meetings(phase.parts);
     check_metropolis(phase, all_rows);
     check_rows(phase, all_rows);
     check_pieces(phase, potential_->pieces());
+    check_manifolds(phase, recipe_.tuning);
   };
   check(recipe_);
   for (const Recipe& phase : recipe_.later) check(phase);
   potential_->arrange(recipe_.blocks);
+  tune();
   lay_out();
   use_threads(1);
   schedule();
@@ -112,6 +127,7 @@ void Chain<Real>::lay_out() {
     mover.frozen.resize(part.frozen.size());
     mover.part.xi = &xi_[movers_.size()];
     mover.part.constants = &part.constants;
+    if (gradient_noise_) mover.part.noise = gradient_noise_->of(movers_.size());
     mover.segments.push_back(0);
     const auto& moves = part.scheme.moves;
     for (std::size_t k = 0; k < moves.size(); ++k) {
@@ -157,8 +173,9 @@ void Chain<Real>::lay_out() {
   std::fill(readers_[0].begin(), readers_[0].end(), 1);
   prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
   normals_each_ = std::size_t(most_normals) * longest;
+  proposes_ = recipe_.parts.front().scheme.proposes;
   use_threads(threads_);
-  if (has_braces(recipe_.parts.front()))
+  if (proposes_)
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
 }
@@ -167,7 +184,7 @@ template <class Real>
 void Chain<Real>::use_threads(std::size_t threads) {
   threads_ = threads;
   normals_.resize(threads_ * normals_each_), from_.resize(threads_ * from_each_);
-  tallies_.assign(threads_, {.retrace = has_braces(recipe_.parts.front())});
+  tallies_.assign(threads_, {.retrace = proposes_});
 }
 
 template <class Real>
@@ -214,8 +231,24 @@ template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
   const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
-  return {steps_,   evaluations_, proposals_, accepted_, fresh_at_, energy_,   std::uint8_t(stale_),
-          copy(q_), copy(p_),     copy(g_),   xi_,       memory_,   fallbacks_};
+  return {steps_,
+          evaluations_,
+          proposals_,
+          accepted_,
+          fresh_at_,
+          energy_,
+          std::uint8_t(stale_),
+          copy(q_),
+          copy(p_),
+          copy(g_),
+          xi_,
+          memory_,
+          fallbacks_,
+          statistics_,
+          gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
+          copy(potential_->memory()),
+          tuner_ ? tuner_->state() : std::vector<double>(),
+          std::vector<double>(learnt_factor().begin(), learnt_factor().end())};
 }
 
 template <class Real>
@@ -223,7 +256,14 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   while (!recipe_.later.empty() && recipe_.later.front().begins < s.steps) next_recipe();
   if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
-  steps_ = s.steps;
+  if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
+      s.anchor.size() != potential_->memory().size())
+    throw Error("a state of a chain that adapts otherwise does not fit this one");
+  steps_ = s.steps, statistics_ = s.statistics;
+  if (tuner_) tuner_->restore(s.learnt);
+  if (gradient_noise_) gradient_noise_->restore(s.covariance);
+  std::copy(s.anchor.begin(), s.anchor.end(), potential_->memory().begin());
+  if (scaled_) scaled_->use(s.factor);
   schedule();
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
@@ -241,6 +281,7 @@ void Chain<Real>::start(std::span<const Real> q) {
   std::vector<Real> settled(q.begin(), q.end());
   settle<Real>(recipe_, settled, [](std::string_view) {});
   begin(settled, std::vector<char>(movers_.size(), 0));
+  if (tuner_ && tuner_->by_acceptance()) guess_pace();
 }
 
 template <class Real>
@@ -294,13 +335,19 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
 template <class Real>
 void Chain<Real>::step() {
   const FlushToZero tiny_numbers;
+  reading_now_ |= tuner_ && tuner_->by_temperatures() && tuner_->learns_at(steps_ + 1);
   if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
+  statistic_ = 0, proposals_now_ = 0;
+  const auto [from, to] = left_out(0);
   for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
-    if (meeting > 0) meet(meeting);
+    const std::size_t at = movers_.front().segments[meeting];
+    if (meeting > 0 && (at < from || at >= to)) meet(meeting);
     for (std::size_t k = 0; k < movers_.size(); ++k) run(k, meeting);
   }
   ++steps_;
+  if (proposals_now_) statistics_ += statistic_ / double(proposals_now_);
+  if (tuner_ && tuner_->learns_at(steps_)) learn();
 }
 
 template <class Real>
@@ -309,6 +356,7 @@ void Chain<Real>::step_and_read() {
   reading_now_ = true;
   reading_.diverging = false;
   step();
+  reading_now_ = true;                       // it may have been switched off by what the step has learnt
   if (stale_ && starts_still_) evaluate(1);  // the next step would begin with this gradient: no more work, only sooner
   read_whole_energy();
   take_reading();
@@ -318,13 +366,16 @@ void Chain<Real>::step_and_read() {
 // The constants of this step; letters never meet a schedule.
 template <class Real>
 void Chain<Real>::schedule() {
+  pace_now_ = learnt_pace();
+  if (proposes_) draw_jitter();
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const PartRecipe& part = recipe_.parts[k];
     const double now = double(steps_ - recipe_.begins);
-    movers_[k].step = pace_ * part.step.at(now);
-    movers_[k].part.gamma = part.friction.at(now);
+    movers_[k].step = pace_ * pace_now_ * part.step.at(now);
+    movers_[k].part.gamma = learnt_friction() * part.friction.at(now);
     movers_[k].part.T = part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
+    movers_[k].part.h = movers_[k].step;
     if (!part.scheme.adaptive) continue;
     movers_[k].part.sigma = part.sigma.at(now);
     movers_[k].part.eps = part.eps.at(now);
@@ -336,7 +387,10 @@ template <class Real>
 void Chain<Real>::run(std::size_t k, std::size_t segment) {
   const std::size_t first = movers_[k].segments[segment], last = movers_[k].segments[segment + 1];
   const std::size_t reads = recipe_.parts[k].scheme.kinetic_after;
-  if (reading_now_ && first < reads && reads <= last) {
+  if (const auto [from, to] = left_out(k); first < to && last > from) {
+    if (first < from) put_off(k, first, from);
+    if (to < last) put_off(k, to, last);
+  } else if (reading_now_ && first < reads && reads <= last) {
     put_off(k, first, reads);
     flush();
     movers_[k].kinetic = momentum_square(movers_[k].part);
@@ -480,6 +534,7 @@ void Chain<Real>::meet(std::size_t meeting) {
   evaluate(meeting);
   if (joint == Joint::propose) propose();  // braces stand at the same meetings in all parts
   if (joint == Joint::decide) decide();
+  if (joint == Joint::travel) travel();
 }
 
 template <class Real>
@@ -504,6 +559,7 @@ void Chain<Real>::evaluate(std::size_t meeting) {
   if (prepares_) potential_->prepare({{evaluation_key_, walker_, evaluations_ - 1, 0}, pieces_[meeting]});
   energy_ = (*potential_)(q_, batches_(evaluations_ - 1), g_);
   stale_ = false;
+  if (gradient_noise_) gradient_noise_->see(*potential_, q_, {covariance_key_, walker_, evaluations_ - 1, 0});
   if (!std::isfinite(energy_) && !proposing_) diverged();
   if (reading_now_) read_energy();
 }
@@ -565,6 +621,8 @@ void Chain<Real>::decide() {
   const bool accept = std::isfinite(change) && !irreversible_ &&
                       noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
   reading_.diverging |= !(change < 1000 * T);
+  statistic_ += std::isfinite(change) ? std::min(1.0, std::exp(-change / T)) : 0;
+  ++proposals_now_;
   ++proposals_;
   proposing_ = false;
   if (accept) {
@@ -580,7 +638,11 @@ template <class Real>
 void Chain<Real>::take_reading() {
   flush();
   reading_.step = steps_;
-  reading_.acceptance = proposals_ ? double(accepted_) / double(proposals_) : 1;
+  reading_.acceptance = proposals_   ? double(accepted_) / double(proposals_)
+                        : no_u_turn_ ? statistics_ / double(steps_)
+                                     : 1;
+  reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
+  reading_.taken = movers_.front().step;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;

@@ -5,11 +5,15 @@
 #pragma once
 #include <memory>
 
+#include "kelvin/chain/adaptation.h"
+#include "kelvin/chain/gradient_noise.h"
 #include "kelvin/chain/held.h"
+#include "kelvin/chain/no_u_turn.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/model/metric.h"
+#include "kelvin/model/scaled.h"
 
 namespace kelvin {
 
@@ -28,12 +32,17 @@ struct Reading {
   std::uint64_t step = 0;
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
-  double acceptance = 0;   // share of proposals accepted so far; 1 without braces
-  bool diverging = false;  // a proposal of this step raised H by more than 1000 T
+  double acceptance = 0;    // share of proposals accepted so far; 1 without braces
+  bool diverging = false;   // a proposal of this step raised H by more than 1000 T
+  double statistic = 1;     // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
+  int depth = 0;            // of N: how often its path doubled
+  std::uint64_t leaps = 0;  // of N: leapfrog steps
+  double taken = 0;         // the first part's step, with all that changes it
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
-    field(step), field(energy), field(acceptance), field(diverging), field(parts);
+    field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
+    field(taken), field(parts);
   }
 };
 
@@ -44,14 +53,18 @@ struct ChainState {
   std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
   double energy = 0;
   std::uint8_t stale = 1;
-  std::vector<Real> q, p, g;
-  std::vector<double> xi;         // of each part
-  std::vector<Real> memory;       // of optimizers
-  std::vector<double> fallbacks;  // of each part's projections
+  std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
+  std::vector<double> xi;                // of each part
+  std::vector<Real> memory;              // of optimizers
+  std::vector<double> fallbacks;         // of each part's projections
+  double statistics = 0;                 // sum of the acceptance statistics of all steps
+  std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
+  std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
     field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
+    field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
   }
 };
 
@@ -83,7 +96,10 @@ class Chain {
   const Reading& reading() const { return reading_; }
 
   // Positions and momenta now: moves that were put off are made first.
-  std::span<const Real> q() { return flush(), metrised_ ? metrised_->position(q_) : std::span<const Real>(q_); }
+  std::span<const Real> q() {
+    flush();
+    return scaled_ ? scaled_->position(q_) : metrised_ ? metrised_->position(q_) : std::span<const Real>(q_);
+  }
   std::span<const Real> x() { return flush(), q_; }  // the coordinates it moves in: q, unless it has a metric
   std::span<const Real> p() { return flush(), p_; }
   std::uint64_t steps() const { return steps_; }
@@ -92,6 +108,14 @@ class Chain {
   std::uint32_t walker() const { return walker_; }
   const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
   double step_of(std::size_t part) const { return movers_[part].step; }
+
+  // What the warm-up has found so far, 1 without: factors of all steps, of all frictions, and of the coordinates (the
+  // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
+  double learnt_pace() const { return tuner_ ? tuner_->pace() : 1; }
+  double learnt_friction() const { return tuner_ ? tuner_->friction() : 1; }
+  std::span<const double> learnt_factor() const {
+    return scaled_ ? std::span<const double>(scaled_->factor()) : std::span<const double>();
+  }
 
  private:
   // Moves are put off until a gradient or the state is asked for, so that those of one step's end and the next one's
@@ -135,6 +159,20 @@ class Chain {
   bool fresh(std::size_t meeting) const;
   void propose();
   void decide();
+  void tune();
+  void draw_jitter();
+  void travel();
+  void leap(int direction);
+  void learn();
+  void guess_pace();
+  void stand_on(std::span<const double> factor);
+  PathSpace<Real> path_space();
+  // The moves [first, second) of a part that this step leaves out; without jitter none.
+  std::pair<std::size_t, std::size_t> left_out(std::size_t part) const {
+    if (repeats_ == 0) return {0, 0};
+    const Repeats& r = recipe_.parts[part].scheme.repeats;
+    return {r.first + repeats_ * r.letters, r.first + r.times * r.letters};
+  }
   void take_reading();
   double momentum_square(const Part<Real>&) const;
   double hamiltonian() const;
@@ -173,6 +211,16 @@ class Chain {
   double old_energy_ = 0, old_hamiltonian_ = 0;
   bool proposing_ = false, irreversible_ = false;
   std::uint64_t proposals_ = 0, accepted_ = 0;
+
+  bool proposes_ = false;
+  double leap_share_ = 1;  // of the step, that one leapfrog takes
+  double statistic_ = 0, statistics_ = 0, pace_now_ = 1;
+  std::uint64_t proposals_now_ = 0, jitter_key_, path_key_, covariance_key_;
+  std::size_t repeats_ = 0;  // made of those in braces; 0: all
+  std::unique_ptr<NoUTurn<Real>> no_u_turn_;
+  std::unique_ptr<Adaptation> tuner_;
+  std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
+  Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
 
   Reading reading_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mask.h"
@@ -90,6 +91,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   }
   problem.recipe = recipe_of(slack == Slack::kept ? settings : without_constraints(settings),
                              problem.potential->blocks(), problem.rows());
+  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, std::uint64_t(settings.warmup)};
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train->arrange(blocks);
@@ -117,6 +119,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
   if (warm && !toy)
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
+  if (settings.batch.anchor_every > 0)
+    problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);

@@ -94,6 +94,7 @@ RunSettings read_run_settings(const Value& given) {
     }
     if (!std::get<Value::Group>(file.is).contains("steps")) s.steps = sum - s.warmup;
   }
+  at_least(0, s.batch.anchor_every, "batch.anchor_every");
   at_least(0, s.patience.stop_after, "patience.stop_after");
   at_least(0, s.patience.reduce_after, "patience.reduce_after");
   if (!(s.patience.factor > 0 && s.patience.factor < 1))

@@ -97,6 +97,9 @@ struct RunSettings {
   std::map<std::string, PartSettings> part;
   PatienceSettings patience;
   CouplingSettings coupling;
+  AdaptSettings adapt;
+  JitterSettings jitter;
+  CovarianceSettings covariance;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -127,6 +130,9 @@ struct RunSettings {
     field("part", part, "");
     field("patience", patience, "");
     field("coupling", coupling, "");
+    field("adapt", adapt, "");
+    field("jitter", jitter, "");
+    field("covariance", covariance, "");
     field("phase", phase, "");
   }
 };

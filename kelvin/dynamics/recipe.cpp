@@ -175,7 +175,7 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
       if (!m.letter->local()) out.push_back(m.letter);
     return out;
   };
-  const auto is_brace = [](const Letter* l) { return l->joint == Joint::propose || l->joint == Joint::decide; };
+  const auto is_brace = [](const Letter* l) { return l->joint >= Joint::propose; };
   for (const PartRecipe& part : parts) {
     const auto mine = joint(part), first = joint(parts.front());
     if (mine.size() != first.size())
@@ -187,7 +187,8 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
     for (std::size_t k = 0; k < mine.size(); ++k)
       if ((is_brace(mine[k]) || is_brace(first[k])) && mine[k] != first[k])
         throw Error(
-            "part \"{}\": its braces in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); Metropolis "
+            "part \"{}\": its braces or N in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
+            "Metropolis "
             "accepts or rejects all parts together",
             part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
     for (std::size_t k = 0; k < mine.size(); ++k)

@@ -9,6 +9,7 @@
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/schedule.h"
 #include "kelvin/dynamics/scheme.h"
+#include "kelvin/dynamics/tuning.h"
 #include "kelvin/model/potential.h"
 
 namespace kelvin {
@@ -91,7 +92,8 @@ struct Recipe {
   std::map<std::string, std::string> part_of;  // block name -> part name; frozen blocks have none
   std::map<std::size_t, double> fixed;         // place in q -> value given for a frozen entry
   std::size_t size = 0;
-  std::uint64_t begins = 0;   // the step at which it takes over
+  std::uint64_t begins = 0;  // the step at which it takes over
+  Tuning tuning = {};
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 
@@ -101,7 +103,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector
 // Puts a block of one part on a manifold of one's own.
 void constrain(Recipe&, const std::string& block, OwnConstraint);
 
-// Parts meet at joint letters: the same number in each, braces at the same meetings. Refused by name otherwise.
+// Parts meet at joint letters: the same number in each, braces and N at the same meetings. Refused by name otherwise.
 void check_meetings(const std::vector<PartRecipe>&);
 
 // "*" stands for any text, "?" for any one character.

@@ -44,6 +44,8 @@ struct Potential {
   // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first
   // call.
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;
+  // Numbers that last from evaluation to evaluation, to be kept with a state; with none, U is a function of q and rows.
+  virtual std::span<Real> memory() { return {}; }
   virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
   virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
 };

@@ -41,8 +41,16 @@ struct Statistic {
   const char *name, *type;
   bool per_part;
   double (*value)(const Reading&, std::size_t part, double rows, const Clock&);
-  bool of_constraints = false;  // kept only where there are some
+  bool (*kept)(const Recipe&) = [](const Recipe&) { return true; };
 };
+bool changes_steps(const Recipe& r) { return r.parts.front().scheme.proposes || r.tuning.learns(); }
+bool travels(const Recipe& r) {
+  return std::ranges::any_of(r.parts.front().scheme.moves,
+                             [](const Move& m) { return m.letter->joint == Joint::travel; });
+}
+bool constrained(const Recipe& r) {
+  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
+}
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
 const Statistic statistics[] = {
     {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
@@ -54,7 +62,13 @@ const Statistic statistics[] = {
        for (const PartReading& p : r.parts) H += p.kinetic_energy;
        return H;
      }},
-    {"acceptance_rate", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.acceptance; }},
+    {"acceptance_rate", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.statistic; }},
+    {"step_size", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.taken; },
+     changes_steps},
+    {"tree_depth", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.depth); },
+     travels},
+    {"n_steps", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.leaps); },
+     travels},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},
@@ -67,11 +81,11 @@ const Statistic statistics[] = {
      [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
     {"xi", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].xi; }},
     {"constraint_residual", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].residual; }, true},
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].residual; }, constrained},
     {"tangency_residual", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].tangency; }, true},
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].tangency; }, constrained},
     {"projection_fallbacks", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].fallbacks; }, true},
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].fallbacks; }, constrained},
 };
 
 template <class Real>
@@ -188,10 +202,8 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
                                 put_numbers(type, draw.q.subspan(at, size), to);
                               }});
     }
-  const bool constrained =
-      std::ranges::any_of(recipe_.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
   for (const Statistic& s : statistics) {
-    if (s.of_constraints && !constrained) continue;
+    if (!s.kept(recipe_)) continue;
     ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
     if (s.per_part) shape.each.push_back(recipe_.parts.size()), shape.dimensions.push_back("part");
     phase.arrays.push_back({phase.prefix + "sample_stats", s.name, shape,

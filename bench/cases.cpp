@@ -100,7 +100,7 @@ std::function<void()> eight_walkers(double blending) {
   const auto alone = std::make_shared<Comm>();
   const auto ensembles =
       std::make_shared<Ensembles<float>>(settings, r->chains[0].recipe(), *alone, [](std::string_view) {});
-  return [=] {
+  return [r, alone, ensembles] {
     Plan plan;
     plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;
     run<float>(

@@ -89,6 +89,23 @@ std::function<void()> two_walkers(std::size_t threads) {
   };
 }
 
+// Eight walkers of 784-10, 1000 steps each, then a look at each other; or none.
+std::function<void()> eight_walkers(double blending) {
+  RunSettings settings;
+  settings.walkers = 8;
+  settings.coupling.method = "ensemble", settings.coupling.blending = blending, settings.coupling.refresh = 1000;
+  const auto r = running({{784, 10}, 55000, "550", "BAOAB", 1e-4, 8});
+  const auto alone = std::make_shared<Comm>();
+  const auto ensembles =
+      std::make_shared<Ensembles<float>>(settings, r->chains[0].recipe(), *alone, [](std::string_view) {});
+  return [=] {
+    Plan plan;
+    plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;
+    run<float>(
+        r->chains, plan, *ensembles, [](const Draw<float>&) {}, [](std::uint64_t) {});
+  };
+}
+
 // The matrix products of one gradient of a network with one hidden layer, and nothing else.
 std::function<void()> products(int batch, int in, int hidden, int out) {
   const auto some = [](int n) {
@@ -312,6 +329,8 @@ std::vector<Case> all_cases() {
       {"reading 100000 draws of 1000 parameters", read_once},
       {"predict 784-100-10", predictions},
       {"forward passes 784-100-10", forward_passes},
+      {"eight walkers of 784-10, independent", [] { return eight_walkers(0); }},
+      {"eight walkers of 784-10, coupled", [] { return eight_walkers(100); }},
       {"two walkers on one thread", [] { return two_walkers(1); }},
       {"two walkers on two threads", [] { return two_walkers(2); }},
   };

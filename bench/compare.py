@@ -31,6 +31,8 @@ rows = [
     ("summary of 100000 draws of 1000 parameters, against one pass over the same bytes", (kelvin, "summary of 100000 draws of 1000 parameters"),
      [(kelvin, "reading 100000 draws of 1000 parameters")], "<", 3),
     ("predict of 1000 draws on 10 000 rows (measured with 100), 784-100-10, against the forward passes alone", (kelvin, "predict 784-100-10"), [(kelvin, "forward passes 784-100-10")], "<", 1.3),
+    ("eight coupled walkers of 784-10, batch 550, refreshed every 1000 steps, against independent ones", (kelvin, "eight walkers of 784-10, coupled"),
+     [(kelvin, "eight walkers of 784-10, independent")], "<", 1.05),
     ("two walkers, two threads against one", (kelvin, "two walkers on one thread"), [(kelvin, "two walkers on two threads")], ">", 1.9),
 ]
 growth = ["hidden units of 2-100-1", "layers of 2-100-..-1", "batch of 2-100-1", "walkers of 2-100-1"]

@@ -74,7 +74,7 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
   const Eigen::Index n = V.rows();
 
   // Exactly, where the string is an affine map.
-  const bool affine = text.find('{') == std::string::npos && o.batch == "full";
+  const bool affine = !problem.recipe.parts[0].scheme.proposes && o.batch == "full";
   Eigen::MatrixXd law;
   if (affine) law = stationary_covariance(affine_map(*problem.potential, problem.recipe));
 

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
+#include "kelvin/chain/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
@@ -107,14 +108,18 @@ const List lists[] = {
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
     {"penalties", "energies added to U as they are, not divided by N",
      [] { return rows_with_parameters(penalties()); }},
     {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
+    {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
+    {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
+    {"covariances", "what letter V goes by (covariance.form)", [] { return rows_with_meaning(covariance_forms()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
     {"analyses", "what `kelvin analyse` finds in a run", analysis_table},

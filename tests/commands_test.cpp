@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands, from the command line.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
 
@@ -37,14 +37,14 @@ TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
   for (const auto& [scheme, step, square] : cases) {
     const auto ran =
         desk.kelvin("sample " + source +
-                    "/examples/oscillator.toml -q --force -o run --set steps=1000000 --set every=5 --set walkers=2" +
+                    "/examples/oscillator.toml -q --force -o run --set steps=250000 --set every=5 --set walkers=2" +
                     " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
     ASSERT_EQ(ran.code, 0) << ran.error;
     const json table = json::parse(desk.kelvin("summary run --json").out);
     const json q = row_of(table, "q[0]");
     const double error = q.at("its_error");
     EXPECT_LT(std::abs(q.at("mean_square").get<double>() - square), 4 * error) << scheme << " " << step;
-    EXPECT_LT(error, 0.01) << "too short a run to mean anything";
+    EXPECT_LT(error, 0.02) << "too short a run to mean anything";
     if (std::string(scheme) == "BAOAB") {
       const json on_step = row_of(table, "kinetic_energy of all"),
                  half_step = row_of(table, "kinetic_temperature of all");

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> words() {
   std::vector<std::string> out = {"(BAOAB)2", "OOBAB", "ARBSO", "UOBS"};
   for (const NamedScheme& row : schemes())
-    if (!std::isnan(row.order) && row.text.find('{') == std::string::npos) out.emplace_back(row.text);
+    if (!std::isnan(row.order) && !parse_scheme(row.text).proposes) out.emplace_back(row.text);
   return out;
 }
 

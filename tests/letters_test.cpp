@@ -18,7 +18,12 @@ struct State {
   double gamma = 1.3, T = 0.8, m = 1.7, sigma = 1.1, eps = 0.6, damping = 0.7, xi = 0.9;
   std::vector<double> u{0.2, 0.5, 0.1}, v{0.4, 0.3, 0.6};
   PartConstants constants{.freedom = 3, .weight_decay = 0.3, .blocks = {0, 2, 3}};
-  Part<double> part() { return {q, p, g, gamma, T, m, sigma, eps, damping, &xi, &constants, u, v, 4}; }
+  std::vector<double> column{0.5, -0.3, 0.2}, square{0.38}, one{1};  // a covariance of rank 1
+  GradientNoise<double> noise;
+  Part<double> part() {
+    noise = {{}, column, square, one};
+    return {q, p, g, gamma, T, m, sigma, eps, damping, &xi, &constants, u, v, 4, 1, &noise};
+  }
 };
 
 std::vector<double> normals_for(const Letter& l, std::size_t n) {

@@ -2,10 +2,9 @@
 // What training needs around the letters: phases, patience, masks.
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/model/mask.h"
 #include "kelvin/model/penalty.h"

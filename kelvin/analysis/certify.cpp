@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kelvin/core/mean.h"
 #include "kelvin/core/parallel.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/trajectory/samples.h"
@@ -41,6 +42,11 @@ class Quantities {
     averages_ = names_.size();
     if (!problem.train) return;
     const Dataset& data = problem.test ? problem.data.test : problem.data.train;
+    if (data.has_classes()) {
+      names_.push_back("probability of the true class");
+      ++averages_;
+      for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) truth_.push_back(std::size_t(data.targets[i]));
+    }
     potential_ = (problem.test ? problem.test : problem.train)->clone();
     network_ = static_cast<Network<Real>*>(potential_.get());  // what a network's clone is
     units_ = data.target_units;
@@ -72,6 +78,10 @@ class Quantities {
     network_->predict(q, rows_, outputs_);
     if (probabilities_) {
       probabilities_(rows_.size(), width, outputs_.data(), values_.data());
+      double sum = 0;
+      for (std::size_t i = 0; i < truth_.size(); ++i)
+        sum += double(values_[i * values_.size() / rows_.size() + truth_[i]]);
+      if (!truth_.empty()) out.push_back(sum / double(truth_.size()));
       out.insert(out.end(), values_.begin(), values_.end());
     } else {
       for (std::size_t i = 0; i < outputs_.size(); ++i) out.push_back(units_.original(i % width, double(outputs_[i])));
@@ -86,6 +96,7 @@ class Quantities {
   Network<Real>* network_ = nullptr;
   Units units_;
   std::vector<std::uint32_t> rows_;
+  std::vector<std::size_t> truth_;  // classes of these rows
   Probabilities<Real> probabilities_ = nullptr;
   std::vector<Real> outputs_, values_;
 };
@@ -136,16 +147,10 @@ class Observed {
   std::vector<double> coarse_, fine_;
 };
 
-double mean_of(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double value : x) sum += value;
-  return sum / double(x.size());
-}
-
 // Standard error of the mean of batch means, one pair after another. Neighbouring batches that still resemble each
 // other say that batches are too short: the error is then that of an AR(1) with their correlation.
 double batch_error(const std::vector<double>& means) {
-  const double n = double(means.size()), mean = mean_of(means);
+  const double n = double(means.size()), mean = mean_of(means).value;
   double square = 0, product = 0;
   for (std::size_t k = 0; k < means.size(); ++k) {
     square += (means[k] - mean) * (means[k] - mean);
@@ -159,11 +164,11 @@ double batch_error(const std::vector<double>& means) {
 Bias bias_of(const std::string& name, const BatchMeans& all, double share, double length) {
   Bias b;
   b.of = name;
-  b.mean = mean_of(all.coarse);
-  b.deviation = std::sqrt(std::max(0.0, mean_of(all.coarse_square) - b.mean * b.mean));
+  b.mean = mean_of(all.coarse).value;
+  b.deviation = std::sqrt(std::max(0.0, mean_of(all.coarse_square).value - b.mean * b.mean));
   std::vector<double> difference = all.coarse;
   for (std::size_t k = 0; k < difference.size(); ++k) difference[k] -= all.fine[k];
-  b.difference = mean_of(difference);
+  b.difference = mean_of(difference).value;
   b.difference_error = batch_error(difference);
   const double coarse = batch_error(all.coarse);
   b.alone = std::hypot(coarse, batch_error(all.fine));

@@ -81,6 +81,15 @@ Judgements residuals(const Evidence& e) {
                                                      "held; use a smaller step",
                                                      q.name, worst, most)});
   }
+  constexpr double rare = 1e-3;  // of the steps
+  for (const PartEvidence& part : e.parts) {
+    if (part.fallbacks == 0) continue;
+    const bool harmless = part.fallbacks < rare * part.steps;
+    out.push_back({harmless ? fine : fault,
+                   fmt::format("{:.0f} projections of part \"{}\" did not converge and took the nearest point "
+                               "instead{}",
+                               part.fallbacks, part.name, harmless ? "" : ": use a smaller step")});
+  }
   return out;
 }
 
@@ -98,12 +107,50 @@ Judgements divergences(const Evidence& e) {
 Judgements acceptance(const Evidence& e) {
   if (!e.proposes) return {};
   double lowest = 1;
-  for (const auto& x : e.acceptance) lowest = std::min(lowest, x.back());
+  for (const auto& x : e.acceptance) lowest = std::min(lowest, mean({x}));
   constexpr double too_low = 0.4;
   if (lowest < too_low)
     return {{fault, fmt::format("only {:.0f} % of the proposals were accepted: the step is too large; halve it",
                                 100 * lowest)}};
   return {{fine, fmt::format("at least {:.0f} % of the proposals of each walker were accepted", 100 * lowest)}};
+}
+
+// Walkers that learnt from the same law found much the same.
+Judgements adaptation(const Evidence& e) {
+  const auto learnt = e.samples.record.value("learnt", nlohmann::json::array());
+  if (learnt.empty()) return {};
+  double least = INFINITY, most = 0;
+  for (const auto& walker : learnt) {
+    const double pace = walker.value("pace", NAN);
+    least = std::min(least, pace), most = std::max(most, pace);
+  }
+  std::string steps;
+  for (const auto& [part, step] : learnt[0].at("step").items())
+    steps += fmt::format("{}{:.3g} in part \"{}\"", steps.empty() ? "" : ", ", step.get<double>(), part);
+  constexpr double alike = 2;
+  if (most > alike * least)
+    return {
+        {fault, fmt::format("the warm-ups of the walkers found steps that differ by a factor of {:.2g}: they sit in "
+                            "different places; make the warm-up longer",
+                            most / least)}};
+  return {{fine, fmt::format("the warm-up found the step {}; among walkers it differs by a factor of {:.2g}", steps,
+                             most / least)}};
+}
+
+// A path that was cut short had not turned yet.
+Judgements depth(const Evidence& e) {
+  if (!e.samples.manifest.arrays.contains("sample_stats/tree_depth")) return {};
+  constexpr double deepest = 10;
+  double cut = 0, sum = 0;
+  for (std::size_t w = 0; w < e.samples.walkers; ++w)
+    for (const double d : e.samples.statistic("tree_depth", w)) cut += d >= deepest, sum += d;
+  const double draws = double(e.samples.draws * e.samples.walkers);
+  if (cut > 0)
+    return {
+        {fault, fmt::format("{:.0f} of {:.0f} paths were cut off after 1023 steps before they turned: set adapt.step = "
+                            "true and adapt.metric, or use a larger step",
+                            cut, draws)}};
+  return {{fine, fmt::format("paths doubled {:.1f} times on average, and all of them turned", sum / draws)}};
 }
 
 // Betancourt 2016: the energy's changes from draw to draw against its spread; low if fresh momenta cannot reach it.
@@ -133,16 +180,16 @@ Judgements drift(const Evidence& e) {
   double product = 0;
   for (const auto& x : e.energy)
     for (std::size_t i = 0; i < x.size(); ++i) product += (double(i) - middle) * x[i];
-  const double slope = product / spread / double(e.samples.walkers);
+  const double chains = double(e.energy.size()), slope = product / spread / chains;
   Chains rest = e.energy;
   double square = 0;
   for (auto& x : rest) {
     const double m = mean({x});
     for (std::size_t i = 0; i < x.size(); ++i) x[i] -= m + slope * (double(i) - middle), square += x[i] * x[i];
   }
-  const double sd = std::sqrt(square / (n * double(e.samples.walkers)));
+  const double sd = std::sqrt(square / (n * chains));
   const double tau = std::max(1.0, windowed_autocorrelation_time(rest).tau);
-  const double change = slope * n / sd, error = n * std::sqrt(tau / spread / double(e.samples.walkers));
+  const double change = slope * n / sd, error = n * std::sqrt(tau / spread / chains);
   if (!(std::isfinite(change) && n > 10 * tau)) return {};
   if (std::abs(change) > sure * error && std::abs(change) > 0.5)
     return {{fault, fmt::format("the energy {} by {:.2g} +- {:.1g} of its standard deviations over the run: it had not "
@@ -189,6 +236,13 @@ Judgements step(const Evidence& e) {
       continue;
     }
     const Measured configurational = measured(part.configurational), kinetic = measured(part.kinetic);
+    if (std::isnan(configurational.value)) {
+      out.push_back(
+          {unknown, fmt::format("part \"{}\" has no entry without a constraint, and on a manifold q.g does not "
+                                "tell the temperature",
+                                part.name)});
+      continue;
+    }
     const bool both = part.kinetic_exact && kinetic.known;
     const Measured reference = both ? kinetic : Measured{1, 0, true};
     Measured difference{configurational.value - reference.value, std::hypot(configurational.error, reference.error),
@@ -218,7 +272,8 @@ Judgements length(const Evidence& e) {
     return {{fault, fmt::format("too short: {} ({}); go on with `kelvin resume {} --steps {}`", worst->time.refusal(),
                                 worst->quantity.name, e.samples.run.string(),
                                 worst->time.missing * std::size_t(e.settings.every))}};
-  return {{fine, fmt::format("every walker has {:.0f} autocorrelation times of {:.3g} draws ({})",
+  return {{fine, fmt::format("every {} has {:.0f} autocorrelation times of {:.3g} draws ({})",
+                             e.together > 1 ? "ensemble of walkers" : "walker",
                              double(worst->time.draws) / worst->time.tau, worst->time.tau, worst->quantity.name)}};
 }
 
@@ -232,7 +287,7 @@ Judgements agreement(const Evidence& e) {
   else {
     double alone = 0;  // the worst of each walker's halves
     for (const auto& x : worst->quantity.chains) alone = std::fmax(alone, rhat({x}));
-    const bool stuck = e.samples.walkers > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
+    const bool stuck = worst->quantity.chains.size() > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
     out.push_back({fault, fmt::format("chains disagree: rhat of {} is {:.3g}, above {}; {}", worst->quantity.name,
                                       together, highest_rhat,
                                       stuck ? "each walker is settled by itself, so they sit in different places: "
@@ -241,6 +296,10 @@ Judgements agreement(const Evidence& e) {
   }
   if (e.samples.walkers == 1)
     out.push_back({unknown, "one walker cannot disagree with another: rhat compares its halves only; use walkers = 4"});
+  else if (worst->quantity.chains.size() == 1)
+    out.push_back({unknown,
+                   "the walkers are coupled and count as one chain, which cannot disagree with another: rhat "
+                   "compares its halves only; use coupling.ensembles = 2"});
   return out;
 }
 
@@ -304,6 +363,8 @@ constexpr Check table[] = {
     {"constraints", Of::both, residuals, "stored residuals of constraints are 0 up to rounding"},
     {"divergences", Of::sampling, divergences, "no proposal raises the energy by more than 1000 T"},
     {"acceptance", Of::sampling, acceptance, "share of accepted proposals"},
+    {"depth", Of::sampling, depth, "paths of N that were cut off"},
+    {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
     {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},

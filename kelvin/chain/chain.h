@@ -5,10 +5,15 @@
 #pragma once
 #include <memory>
 
+#include "kelvin/chain/adaptation.h"
+#include "kelvin/chain/gradient_noise.h"
+#include "kelvin/chain/held.h"
+#include "kelvin/chain/no_u_turn.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
-#include "kelvin/dynamics/recipe.h"
+#include "kelvin/model/metric.h"
+#include "kelvin/model/scaled.h"
 
 namespace kelvin {
 
@@ -17,16 +22,28 @@ struct PartReading {
   double kinetic_energy = 0;               // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
   double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
   double virial = 0;                       // q.g/2
-  double configurational_temperature = 0;  // q.g per degree of freedom
+  double configurational_temperature = 0;  // q.g per degree of freedom; of the entries without a constraint, if any
   double xi = 0;                           // friction found by a thermostat; nan if the scheme has none
+  double residual = 0;                     // largest |g| of its constraints; nan, as the next, if it has none
+  double tangency = 0;                     // largest part of p that points off them
+  double fallbacks = 0;                    // projections so far that had to be done another way
 };
 struct Reading {
   std::uint64_t step = 0;
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
-  double acceptance = 0;   // share of proposals accepted so far; 1 without braces
-  bool diverging = false;  // a proposal of this step raised H by more than 1000 T
+  double acceptance = 0;    // share of proposals accepted so far; 1 without braces
+  bool diverging = false;   // a proposal of this step raised H by more than 1000 T
+  double statistic = 1;     // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
+  int depth = 0;            // of N: how often its path doubled
+  std::uint64_t leaps = 0;  // of N: leapfrog steps
+  double taken = 0;         // the first part's step, with all that changes it
   std::vector<PartReading> parts;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
+    field(taken), field(parts);
+  }
 };
 
 // Everything the next step needs besides the settings. Noise and minibatches need no state: they are functions of it.
@@ -36,13 +53,18 @@ struct ChainState {
   std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
   double energy = 0;
   std::uint8_t stale = 1;
-  std::vector<Real> q, p, g;
-  std::vector<double> xi;    // of each part
-  std::vector<Real> memory;  // of optimizers
+  std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
+  std::vector<double> xi;                // of each part
+  std::vector<Real> memory;              // of optimizers
+  std::vector<double> fallbacks;         // of each part's projections
+  double statistics = 0;                 // sum of the acceptance statistics of all steps
+  std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
+  std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g), field(xi), field(memory);
+    field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
+    field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
   }
 };
 
@@ -60,6 +82,11 @@ class Chain {
   ChainState<Real> state();               // moves that were put off are made first
   void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
 
+  // Puts the walker at q and lets it move from now on in coordinates x with q = B x; p keeps its numbers. Readings,
+  // momenta and states are those of x; q.g is the same for both.
+  void move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real> q);
+  double gradient_at(std::span<const Real> x, std::span<Real> g);  // of the next evaluation's rows, changing nothing
+
   void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say
 
   void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
@@ -69,11 +96,26 @@ class Chain {
   const Reading& reading() const { return reading_; }
 
   // Positions and momenta now: moves that were put off are made first.
-  std::span<const Real> q() { return flush(), q_; }
+  std::span<const Real> q() {
+    flush();
+    return scaled_ ? scaled_->position(q_) : metrised_ ? metrised_->position(q_) : std::span<const Real>(q_);
+  }
+  std::span<const Real> x() { return flush(), q_; }  // the coordinates it moves in: q, unless it has a metric
   std::span<const Real> p() { return flush(), p_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
+  std::uint32_t walker() const { return walker_; }
+  const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
+  double step_of(std::size_t part) const { return movers_[part].step; }
+
+  // What the warm-up has found so far, 1 without: factors of all steps, of all frictions, and of the coordinates (the
+  // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
+  double learnt_pace() const { return tuner_ ? tuner_->pace() : 1; }
+  double learnt_friction() const { return tuner_ ? tuner_->friction() : 1; }
+  std::span<const double> learnt_factor() const {
+    return scaled_ ? std::span<const double>(scaled_->factor()) : std::span<const double>();
+  }
 
  private:
   // Moves are put off until a gradient or the state is asked for, so that those of one step's end and the next one's
@@ -92,6 +134,7 @@ class Chain {
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
     double kinetic = 0;                 // p.p/m where the scheme reads it
+    Held<Real> held;                    // its constraints
   };
 
   void lay_out();
@@ -104,7 +147,10 @@ class Chain {
   void move_whole(std::size_t part, std::size_t move);
   void flush();
   void flush(std::size_t part);
-  void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
+  void advance(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread);
+  template <class Apply>
+  void advance_held(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread, const Apply&);
+  void count_fallbacks(std::size_t part);
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
   void evaluate(std::size_t meeting);
@@ -113,12 +159,27 @@ class Chain {
   bool fresh(std::size_t meeting) const;
   void propose();
   void decide();
+  void tune();
+  void draw_jitter();
+  void travel();
+  void leap(int direction);
+  void learn();
+  void guess_pace();
+  void stand_on(std::span<const double> factor);
+  PathSpace<Real> path_space();
+  // The moves [first, second) of a part that this step leaves out; without jitter none.
+  std::pair<std::size_t, std::size_t> left_out(std::size_t part) const {
+    if (repeats_ == 0) return {0, 0};
+    const Repeats& r = recipe_.parts[part].scheme.repeats;
+    return {r.first + repeats_ * r.letters, r.first + r.times * r.letters};
+  }
   void take_reading();
   double momentum_square(const Part<Real>&) const;
   double hamiltonian() const;
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
+  Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;
@@ -127,8 +188,12 @@ class Chain {
 
   LargeArray<Real> q_, p_, g_;
   std::vector<Real> normals_;
-  std::vector<double> xi_;    // of each part
-  std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
+  std::vector<double> xi_;         // of each part
+  std::vector<Real> memory_;       // u and v of the parts whose letters need them, one part after another
+  std::vector<double> fallbacks_;  // of each part's projections
+  std::vector<Tally> tallies_;     // of each thread
+  std::vector<Real> from_;         // room for the last point on a manifold, for each thread
+  std::size_t from_each_ = 0;
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
@@ -144,8 +209,18 @@ class Chain {
 
   LargeArray<Real> old_q_, old_p_, old_g_;  // the state at '{'
   double old_energy_ = 0, old_hamiltonian_ = 0;
-  bool proposing_ = false;
+  bool proposing_ = false, irreversible_ = false;
   std::uint64_t proposals_ = 0, accepted_ = 0;
+
+  bool proposes_ = false;
+  double leap_share_ = 1;  // of the step, that one leapfrog takes
+  double statistic_ = 0, statistics_ = 0, pace_now_ = 1;
+  std::uint64_t proposals_now_ = 0, jitter_key_, path_key_, covariance_key_;
+  std::size_t repeats_ = 0;  // made of those in braces; 0: all
+  std::unique_ptr<NoUTurn<Real>> no_u_turn_;
+  std::unique_ptr<Adaptation> tuner_;
+  std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
+  Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
 
   Reading reading_;
 };

@@ -93,7 +93,16 @@ void check_coupling(const Recipe& recipe) {
   if (!recipe.later.empty())
     throw Error(
         "the run has phases, and a bias belongs to one law; give a run file of the phase in which draws are taken");
+  if (recipe.tuning.learns())
+    throw Error(
+        "[adapt] would give the two chains steps of their own; write the step that a warm-up found into the run "
+        "file and leave [adapt] out");
   for (const PartRecipe& part : recipe.parts) {
+    if (!part.constraints.empty())
+      throw Error(
+          "part \"{}\" has a constraint, on which two chains with one noise do not come together; certify the "
+          "run without it",
+          part.name);
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},
                                          {"temperature", &part.temperature},
@@ -114,9 +123,10 @@ void check_coupling(const Recipe& recipe) {
     bool noise = false;
     for (const Move& move : part.scheme.moves) {
       noise |= move.letter->normals > 0;
-      if (move.letter->joint == Joint::propose)
+      if (move.letter->joint >= Joint::propose)
         throw Error(
-            "part \"{}\": scheme \"{}\" has braces, and Metropolis leaves no discretisation bias; there is nothing to "
+            "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is "
+            "nothing to "
             "certify",
             part.name, part.scheme.text);
     }

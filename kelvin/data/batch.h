@@ -25,11 +25,15 @@ struct BatchSettings {
   static constexpr const char* shorthand = "size";
   BatchSize size;
   std::string order = "shuffled";
+  long anchor_every = 0;
   template <class Visit>
   void fields(Visit&& field) {
     field("size", size, "rows per gradient: a number, a share such as \"5%\", or \"full\"");
     field("order", order,
           "how rows are chosen: shuffled, with_replacement, without_replacement, sequential or symmetric");
+    field("anchor_every", anchor_every,
+          "control variates (SVRG): gradients of a batch are corrected by its difference from all rows at a point that "
+          "is taken anew after so many evaluations; 0 does not");
   }
 };
 
@@ -46,6 +50,7 @@ struct Deck {
 struct BatchOrder {
   std::string_view name, meaning;
   std::span<const std::uint32_t> (*rows)(Deck&, std::uint64_t n);
+  bool replaces = false;  // a row may come twice in a batch
 };
 std::span<const BatchOrder> batch_orders();
 
@@ -53,6 +58,11 @@ class Batches {
  public:
   Batches(const BatchSettings&, std::size_t rows, std::uint64_t seed, std::uint32_t walker);
   bool full() const { return deck_.size == deck_.rows; }
+  // Variance of the mean over a batch, in units of the variance of one row: 1/S, or (1 - S/N)/S if no row comes twice.
+  double share_of_variance() const {
+    const double S = deck_.size, N = deck_.rows;
+    return full() ? 0 : order_->replaces ? 1 / S : (1 - S / N) / S;
+  }
   // Rows of evaluation n, valid until the next call; empty means every row (full batch or no data).
   std::span<const std::uint32_t> operator()(std::uint64_t n);
 

@@ -16,6 +16,14 @@ struct PartConstants {
   std::vector<std::size_t> blocks = {};  // where each block begins within the part, and the end
 };
 
+// What is known of the noise that minibatches leave in g: its covariance is diag(variance), or Y Y' with `count`
+// columns y_j of the part's size, Y'Y = E diag(values) E'.
+template <class Real>
+struct GradientNoise {
+  std::span<const Real> variance = {}, columns = {};
+  std::span<const double> values = {}, vectors = {};  // vectors: E, column by column
+};
+
 template <class Real>
 struct Part {
   std::span<Real> q, p;                    // positions (the network's parameters) and momenta
@@ -26,6 +34,8 @@ struct Part {
   const PartConstants* constants = nullptr;
   std::span<Real> u = {}, v = {};  // what an optimizer remembers of past gradients; empty unless a letter needs them
   double count = 1;                // the how-manieth time since the start this letter is applied
+  double h = 0;                    // the whole step, of which a letter gets its share
+  const GradientNoise<Real>* noise = nullptr;  // null unless a letter needs it
   std::size_t size() const { return q.size(); }
   Part slice(std::size_t first, std::size_t length) const {
     Part s = *this;

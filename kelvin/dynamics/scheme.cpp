@@ -25,6 +25,7 @@ constexpr NamedScheme table[] = {
     {"adl",     "BACDEDCAB", 2,      at_thermostat, "bacdedcab", "Vlaar 2022; adaptive Langevin of Jones and Leimkuhler 2011"},
     {"bafefab", "BAFEFAB",   2,      at_thermostat, "",        "Vlaar 2022, C and D in one"},
     {"badodab", "BAEFEAB",   2,      nowhere,    "baefeab",    "Leimkuhler and Shang 2016, whose D and O are E and F here"},
+    {"ccadl",   "BAVFEFVAB", 2,      at_thermostat, "",        "Shang, Zhu, Leimkuhler and Storkey 2015, as a palindrome"},
     {"sgld",   "S",          1,      nowhere,    "sgd",        "Welling and Teh 2011"},
     {"heavy_ball", "h",      no_law, nowhere,    "sgd_momentum", "Polyak 1964"},
     {"nesterov", "n",        no_law, nowhere,    "",           "Nesterov 1983; Sutskever, Martens, Dahl and Hinton 2013"},
@@ -40,6 +41,7 @@ constexpr NamedScheme table[] = {
     {"verlet", "BAB",        no_law, nowhere,    "leapfrog",   "Verlet 1967, no bath"},
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
     {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
+    {"nuts",   "RN",         exact,  nowhere,    "",           "Hoffman and Gelman 2014; Betancourt 2017"},
     {"ghmc",   "O{BAB}O",    exact,  on_step,    "",           "Horowitz 1991"},
     // clang-format on
 };
@@ -67,6 +69,7 @@ struct Parser {
   std::string_view text;
   std::span<const Letter> extra;
   std::size_t at = 0;
+  std::vector<Repeats> groups = {};  // not inside others
 
   const Letter& letter(char c) const {
     for (const auto rows : {extra, letters()})
@@ -103,7 +106,9 @@ struct Parser {
         if (depth == deepest) throw Error("scheme \"{}\" has more than {} '(' inside each other", text, deepest);
         const auto inner = sequence(depth + 1);
         if (inner.empty()) throw Error("scheme \"{}\": there is nothing to repeat inside ( )", text);
-        for (int n = repeats(); n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
+        const int times = repeats();
+        if (depth == 0) groups.push_back({out.size(), inner.size(), std::size_t(times)});
+        for (int n = times; n > 0 && out.size() <= longest; --n) out.insert(out.end(), inner.begin(), inner.end());
       } else {
         if (std::isdigit(static_cast<unsigned char>(c)))
           throw Error("scheme \"{}\": '{}' stands alone; a number stands behind ')', or 1 or 2 behind B", text, c);
@@ -134,6 +139,8 @@ void check_braces(const Scheme& scheme) {
         if (a->letter->normals || b->letter->normals)
           throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
                       scheme.text, (a->letter->normals ? a : b)->letter->symbol);
+        if (a->letter->joint == Joint::travel || b->letter->joint == Joint::travel)
+          throw Error("scheme \"{}\": N chooses its own point and needs no {{ }}; write RN", scheme.text);
         if (a->letter->moves_xi || a->letter->memory)
           throw Error("scheme \"{}\": '{}' remembers something inside {{ }} that a return would not undo; move it out",
                       scheme.text, a->letter->symbol);
@@ -171,7 +178,8 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const NamedScheme* row = known(text);
   Scheme scheme;
   scheme.text = row ? row->text : text;
-  const auto sequence = Parser{scheme.text, extra_letters}.sequence(0);
+  Parser parser{scheme.text, extra_letters};
+  const auto sequence = parser.sequence(0);
   if (sequence.empty())
     throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
   const std::vector<int> looks = looks_of(sequence, scheme.text);
@@ -190,8 +198,14 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
     scheme.has_momentum |= l->moves_p;
     scheme.adaptive |= l->adaptive;
     scheme.takes_sums |= l->whole;
+    scheme.proposes |= l->joint >= Joint::propose;
   }
   check_braces(scheme);
+  for (const Repeats& r : parser.groups)
+    if (const std::size_t end = r.first + r.letters * r.times;
+        r.first > 0 && sequence[r.first - 1]->joint == Joint::propose && end < sequence.size() &&
+        sequence[end]->joint == Joint::decide)
+      scheme.repeats = r;
 
   const auto last_bath =
       std::find_if(scheme.moves.rbegin(), scheme.moves.rend(), [](const Move& m) { return m.letter->bath(); });

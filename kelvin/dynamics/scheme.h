@@ -33,6 +33,11 @@ struct Move {
   std::size_t occurrence = 0;  // of its letter in the string
 };
 
+// {(...)n}: all that stands in braces is one group of letters, n times.
+struct Repeats {
+  std::size_t first = 0, letters = 0, times = 0;
+};
+
 struct Scheme {
   std::string text;  // letters only
   std::vector<Move> moves;
@@ -41,7 +46,9 @@ struct Scheme {
   bool has_momentum = false;  // some letter moves p
   bool adaptive = false;      // some letter uses xi, sigma or eps
   bool takes_sums = false;    // some letter needs the whole part
-  int memory = 0;             // the most that a letter keeps per element
+  bool proposes = false;      // some letter may stay where it is: braces, N
+  Repeats repeats = {};
+  int memory = 0;  // the most that a letter keeps per element
 };
 
 // Accepts letters or the name of a known scheme, in any case. Letters made at run time may be given besides the

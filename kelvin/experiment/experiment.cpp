@@ -160,7 +160,7 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
         auto& counts = outcome.counts[h * about.at.size() + when];
         counts.assign(histogram_bins, 0);
         for (const Block& b : problem.recipe.blocks)
-          if (matches(about.histograms[h], b.name))
+          if (!b.slack && matches(about.histograms[h], b.name))
             for (std::size_t i = b.offset; i < b.offset + b.size(); ++i) {
               const double at = (now[i] / about.histogram_range + 1) / 2 * double(histogram_bins);
               ++counts[std::size_t(std::clamp(at, 0.0, double(histogram_bins - 1)))];

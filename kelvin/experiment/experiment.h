@@ -2,10 +2,10 @@
 // An experiment: the same runs by several methods (arms), some over a grid of settings, each with many seeds; what
 // is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
 #pragma once
-#include <nlohmann/json.hpp>
 
 #include "kelvin/chain/run_settings.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 

@@ -16,7 +16,7 @@ double score(const Snapshot& s, const char* split, double Score::*what) {
   return at == s.scores.end() ? NAN : at->second.*what;
 }
 
-bool is_weight(const Block& b) { return !b.vector && b.fan_in > 0; }
+bool is_weight(const Block& b) { return !b.vector && b.fan_in > 0 && !b.slack; }
 
 // Share of weights w with |w| < 0.01.
 double near_zero(const Snapshot& s) {
@@ -38,8 +38,9 @@ double largest_weight(const Snapshot& s) {
 // |q - q0| / |q0|
 double distance(const Snapshot& s) {
   double moved = 0, from = 0;
-  for (std::size_t i = 0; i < s.q.size(); ++i)
-    moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
+  for (const Block& b : s.blocks)
+    for (std::size_t i = b.offset; !b.slack && i < b.offset + b.size(); ++i)
+      moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
   return std::sqrt(moved / from);
 }
 

@@ -12,30 +12,23 @@
 namespace kelvin {
 namespace {
 
-Estimate mean(const std::vector<double>& x) {
-  const double n = double(x.size()), m = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  double square = 0;
-  for (const double v : x) square += (v - m) * (v - m);
-  return {m, x.size() > 1 ? std::sqrt(square / (n - 1) / n) : NAN};
-}
-
 // The error is that of normal numbers: sd / sqrt(2 (n - 1)).
-Estimate deviation(const std::vector<double>& x) {
-  const double n = double(x.size()), sd = mean(x).error * std::sqrt(n);
+MeanOf deviation(const std::vector<double>& x) {
+  const double n = double(x.size()), sd = mean_of(x).error * std::sqrt(n);
   return {sd, sd / std::sqrt(2 * (n - 1))};
 }
 
 const Statistic table[] = {
-    {"mean", mean, true},
+    {"mean", [](const std::vector<double>& x) { return mean_of(x); }, true},
     {"sd", deviation, false},
     {"least",
      [](const std::vector<double>& x) {
-       return Estimate{*std::min_element(x.begin(), x.end()), NAN};
+       return MeanOf{*std::min_element(x.begin(), x.end()), NAN};
      },
      false},
     {"most",
      [](const std::vector<double>& x) {
-       return Estimate{*std::max_element(x.begin(), x.end()), NAN};
+       return MeanOf{*std::max_element(x.begin(), x.end()), NAN};
      },
      false},
 };
@@ -43,7 +36,7 @@ const Statistic table[] = {
 // What a claim compares: an estimate, the number of its runs (none for a plain number) and, if it is of one cell, its
 // runs by seed.
 struct Side {
-  Estimate estimate;
+  MeanOf estimate;
   std::optional<std::size_t> runs;
   std::map<long, double> by_seed;
 };
@@ -55,7 +48,7 @@ double difference_error(const Side& more, const Side& than, const Statistic& sta
   for (const auto& [seed, value] : more.by_seed)
     if (than.by_seed.contains(seed)) differences.push_back(value - than.by_seed.at(seed));
   if (statistic.linear && differences.size() > 1 && differences.size() == more.runs && more.runs == than.runs)
-    return mean(differences).error;
+    return mean_of(differences).error;
   const auto known = [](double error) { return std::isnan(error) ? 0 : error; };
   return std::hypot(known(more.estimate.error), known(than.estimate.error));
 }
@@ -151,7 +144,7 @@ void add_grid_tables(const Experiment& experiment, const Results& results, std::
         const Cell& at = experiment.cells[c];
         if (at.arm != arm) continue;
         const auto values = results.values(c, m, experiment.steps.size() - 1);
-        const Estimate e = values.empty() ? Estimate{NAN, NAN} : mean(values);
+        const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
         if (e.error > largest) largest = e.error;
         if (at.place[1] == axes[1].values.front()) table.row({{rows, at.place[0]}});
         table.rows.back().push_back({fmt::format("{} {:g}", columns, at.place[1]), short_cell(e.value)});
@@ -172,7 +165,7 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
         const auto values = results.values(c, m, results.step(about.at[k]));
         if (values.empty() && !results.stopped(c)) continue;
         const bool any = !values.empty();
-        const Estimate middle = any ? mean(values) : Estimate{NAN, NAN};
+        const MeanOf middle = any ? mean_of(values) : MeanOf{};
         Table::Row row = {{"arm", experiment.label(experiment.cells[c])},
                           {"step", about.at[k]},
                           {"measure", about.measures[m]},
@@ -220,7 +213,7 @@ Figure curves(const Experiment& experiment, const Results& results, std::size_t 
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto values = results.values(c, m, k);
       if (values.empty()) continue;
-      const Estimate e = mean(values);
+      const MeanOf e = mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
       curve.x.push_back(double(experiment.steps[k])), curve.y.push_back(e.value);
       curve.low.push_back(e.value - error), curve.high.push_back(e.value + error);
@@ -273,7 +266,7 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
     for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
       if (experiment.cells[c].arm != arm) continue;
       const auto values = results.values(c, m, experiment.steps.size() - 1);
-      const Estimate e = values.empty() ? Estimate{NAN, NAN} : mean(values);
+      const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
       z.push_back(e.value), low.push_back(e.value - error), high.push_back(e.value + error);
     }

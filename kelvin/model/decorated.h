@@ -22,6 +22,7 @@ class Decorated : public Potential<Real> {
   }
   int pieces() const override { return inner_->pieces(); }
   bool noisy() const override { return inner_->noisy(); }
+  std::span<Real> memory() override { return inner_->memory(); }
   std::size_t rows() const override { return inner_->rows(); }
 
  protected:

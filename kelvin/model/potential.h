@@ -19,6 +19,7 @@ struct Block {
   std::size_t rows = 1, columns = 1, offset = 0;
   std::size_t fan_in = 0;  // inputs of each unit the block belongs to (initialisers scale by it); 0 outside networks
   bool vector = false;     // a list of `rows` numbers rather than a matrix: biases, coordinates
+  bool slack = false;      // belongs to a constraint: U does not see it, and no run stores it
   std::size_t size() const { return rows * columns; }
 };
 
@@ -43,6 +44,8 @@ struct Potential {
   // Returns U averaged over those rows, writes its gradient into g. Same size as q; never allocates after the first
   // call.
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;
+  // Numbers that last from evaluation to evaluation, to be kept with a state; with none, U is a function of q and rows.
+  virtual std::span<Real> memory() { return {}; }
   virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
   virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
 };

@@ -123,25 +123,39 @@ Moments gaussian_moments(const Choice& c, double T) {
   return {{k.mean.begin(), k.mean.end()}, {variance.begin(), variance.end()}, double(k.mean.size()) * T / 2};
 }
 
+// One number for each of n coordinates, from a list of one or n.
+std::vector<double> for_each(const Choice& c, std::string_view parameter, std::size_t n, double least) {
+  auto list = c.numbers(parameter);
+  if (list.size() == 1) list.assign(n, list[0]);
+  if (list.size() != n)
+    throw Error("toy \"{}\": {} numbers for {} with dimension {}; give one for all, or one for each", c.name,
+                list.size(), parameter, n);
+  for (const double x : list)
+    if (!(x >= least) || !std::isfinite(x))
+      throw Error("toy \"{}\": {} is {:g}; it must be at least {:g}", c.name, parameter, x, least);
+  return list;
+}
+
 // ---- noisy: a Gaussian whose gradient is known from minibatches only, each row pulling along its own vector. With one
 // row per evaluation the gradient has independent noise of exactly that mean (0) and variance in every coordinate.
 
 ToyEnergy noisy(const Choice& c) {
-  const double stiffness = above_0(c, "stiffness"), spread = std::sqrt(above_0(c, "noise"));
   const std::size_t n = whole(c, "dimension", 1), rows = whole(c, "rows", 2);
+  const auto stiffness = for_each(c, "stiffness", n, 1e-300), noise = for_each(c, "noise", n, 0);
   if (n * rows > 100'000'000) throw Error("toy \"{}\": {} rows of {} numbers are too many", c.name, rows, n);
   std::vector<double> pulls(n * rows);
   normals({stream_key(0, "noisy"), 0, 0, 0}, 0, std::span(pulls));
   Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> x(pulls.data(), Eigen::Index(rows),
                                                                                        Eigen::Index(n));
   x.rowwise() -= x.colwise().mean().eval();
-  const Eigen::RowVectorXd scale = spread * std::sqrt(double(rows)) * x.colwise().norm().cwiseInverse();
+  const Eigen::Map<const Eigen::ArrayXd> variance(noise.data(), Eigen::Index(n));
+  const Eigen::VectorXd scale = (variance * double(rows)).sqrt() / x.colwise().norm().transpose().array();
   x *= scale.asDiagonal();
   return {n,
           [stiffness](In q, Out g) {
             double u = 0;
             for (std::size_t i = 0; i < q.size(); ++i) {
-              g[i] = stiffness * q[i];
+              g[i] = stiffness[i] * q[i];
               u += g[i] * q[i] / 2;
             }
             return u;
@@ -153,7 +167,9 @@ ToyEnergy noisy(const Choice& c) {
 
 Moments noisy_moments(const Choice& c, double T) {
   const std::size_t n = whole(c, "dimension", 1);
-  return {std::vector(n, 0.0), std::vector(n, T / above_0(c, "stiffness")), double(n) * T / 2};
+  std::vector<double> variance = for_each(c, "stiffness", n, 1e-300);
+  for (double& x : variance) x = T / x;
+  return {std::vector(n, 0.0), variance, double(n) * T / 2};
 }
 
 // ---- two scales: U = slow q^2 / 2 + fast q^2 / 2
@@ -245,9 +261,17 @@ Moments banana_moments(const Choice& c, double T) {
   return {{0, a * b * (1 - T)}, {a * T, 2 * a * a * b * b * T * T + T}, T};
 }
 
-// ---- funnel: q = (v, y...), U = v^2 / (2 scale^2) + sum y^2 exp(-v) / 2 + v / 2
+// ---- funnel: q = (v, y...), U = v^2 / (2 scale^2) + sum y^2 exp(-v) / 2 + v / 2; not centred: q = (v, y exp(-v/2)
+// ...)
+
+bool centred(const Choice& c) { return c.number("centred") != 0; }
 
 ToyEnergy funnel(const Choice& c) {
+  if (!centred(c)) {
+    std::vector<double> stiffness(whole(c, "dimension", 2), 1.0);
+    stiffness[0] = std::pow(above_0(c, "scale"), -2);
+    return {stiffness.size(), {}, stiffness, {0.0}};
+  }
   return {whole(c, "dimension", 2), [scale = above_0(c, "scale")](In q, Out g) {
             const double v = q[0], narrow = std::exp(-v), m = double(q.size() - 1);
             double squares = 0;
@@ -264,10 +288,73 @@ ToyEnergy funnel(const Choice& c) {
 Moments funnel_moments(const Choice& c, double T) {
   const std::size_t n = whole(c, "dimension", 2);
   const double s2 = std::pow(above_0(c, "scale"), 2), m = double(n - 1), mu = s2 * m / 2 * (T - 1);
+  if (!centred(c)) {
+    Moments out{std::vector(n, 0.0), std::vector(n, T), double(n) * T / 2};
+    out.variance[0] = s2 * T;
+    return out;
+  }
   Moments out{std::vector(n, 0.0), std::vector(n, T * std::exp(mu + s2 * T / 2)), 0};
   out.mean[0] = mu;
   out.variance[0] = s2 * T;
   out.energy = (s2 * T + mu * mu) / (2 * s2) + m * (T + mu) / 2;
+  return out;
+}
+
+// ---- eight schools (Rubin 1981): y_j ~ N(theta_j, s_j), theta_j ~ N(mu, tau), mu ~ N(0, 5), tau ~ half-Cauchy(5);
+// q = (mu, log tau, theta ...) or, not centred, (mu, log tau, (theta - mu) / tau ...)
+
+constexpr double effects[] = {28, 8, -3, 7, -1, 1, 18, 12}, errors[] = {15, 10, 16, 11, 9, 11, 10, 18};
+
+ToyEnergy eight_schools(const Choice& c) {
+  return {10, [held = centred(c)](In q, Out g) {
+            const double mu = q[0], tau = std::exp(q[1]), wide = tau * tau / 25;
+            double u = mu * mu / 50 + std::log1p(wide) - q[1];
+            g[0] = mu / 25, g[1] = 2 * wide / (1 + wide) - 1;
+            for (std::size_t j = 0; j < 8; ++j) {
+              const double t = held ? (q[2 + j] - mu) / tau : q[2 + j], theta = held ? q[2 + j] : mu + tau * t;
+              const double pull = (theta - effects[j]) / (errors[j] * errors[j]);
+              u += t * t / 2 + (theta - effects[j]) * pull / 2 + (held ? q[1] : 0);
+              g[2 + j] = held ? t / tau + pull : t + tau * pull;
+              g[0] += held ? -t / tau : pull;
+              g[1] += held ? 1 - t * t : tau * t * pull;
+            }
+            return u;
+          }};
+}
+
+// Given tau, mu is Gaussian with precision 1/25 + sum of 1/(s^2 + tau^2), and so is theta; log tau is left to a sum. At
+// other temperatures than 1 they are not known.
+Moments eight_schools_moments(const Choice& c, double T) {
+  Moments out{std::vector(10, 0.0), std::vector(10, 0.0), NAN};
+  if (T != 1) return {std::vector(10, std::nan("")), std::vector(10, std::nan("")), NAN};
+  double sum = 0;
+  for (double at = -30; at < 12; at += 1e-3) {
+    const double tau = std::exp(at), t2 = tau * tau;
+    double precision = 1.0 / 25, pull = 0, log_density = at - std::log1p(t2 / 25);
+    for (std::size_t j = 0; j < 8; ++j) {
+      const double v = errors[j] * errors[j] + t2;
+      precision += 1 / v, pull += effects[j] / v;
+      log_density -= (std::log(v) + effects[j] * effects[j] / v) / 2;
+    }
+    const double mean = pull / precision;
+    const double w = std::exp(log_density + pull * mean / 2) / std::sqrt(precision);
+    const auto add = [&](std::size_t k, double m, double variance) {
+      out.mean[k] += w * m, out.variance[k] += w * (variance + m * m);
+    };
+    sum += w;
+    add(0, mean, 1 / precision);
+    add(1, at, 0);
+    for (std::size_t j = 0; j < 8; ++j) {
+      const double s2 = errors[j] * errors[j], share = t2 / (s2 + t2), t = tau / (s2 + t2);
+      if (centred(c))
+        add(2 + j, mean + share * (effects[j] - mean), s2 * share + (1 - share) * (1 - share) / precision);
+      else add(2 + j, t * (effects[j] - mean), s2 / (s2 + t2) + t * t / precision);
+    }
+  }
+  for (std::size_t k = 0; k < 10; ++k) {
+    out.mean[k] /= sum;
+    out.variance[k] = out.variance[k] / sum - out.mean[k] * out.mean[k];
+  }
   return out;
 }
 
@@ -330,13 +417,15 @@ constexpr Parameter mixture_parameters[] = {{"grid", "5", "modes along each coor
                                             {"dimension", "2", "number of coordinates"}};
 constexpr Parameter banana_parameters[] = {{"a", "100.0", "variance of x"}, {"b", "0.03", "how much it bends"}};
 constexpr Parameter funnel_parameters[] = {{"scale", "1.5", "standard deviation of v"},
-                                           {"dimension", "2", "number of coordinates, v and the y"}};
+                                           {"dimension", "2", "number of coordinates, v and the y"},
+                                           {"centred", "1.0", "0 takes y exp(-v/2) as coordinates: a Gaussian"}};
+constexpr Parameter schools_parameters[] = {{"centred", "0.0", "1 takes theta itself as coordinates"}};
 constexpr Parameter skewed_parameters[] = {{"k", "2.0", "shape of the gamma law of exp(x)"}};
 constexpr Parameter ring_parameters[] = {{"radius", "2.0", "where U is lowest"},
                                          {"strength", "10.0", "stiffness across it"}};
 
-constexpr Parameter noisy_parameters[] = {{"stiffness", "1.0", "of every coordinate"},
-                                          {"noise", "20.0", "variance of the gradient with batch.size = 1"},
+constexpr Parameter noisy_parameters[] = {{"stiffness", "[1.0]", "one for all coordinates, or one for each"},
+                                          {"noise", "[20.0]", "variance of the gradient with batch.size = 1, alike"},
                                           {"dimension", "20", "number of coordinates"},
                                           {"rows", "10000", "of pretended data, to draw minibatches from"}};
 
@@ -355,6 +444,8 @@ constexpr Toy table[] = {
     {"mixture", mixture_parameters, mixture, mixture_moments, "equal Gaussians on a grid, -log of their sum"},
     {"banana", banana_parameters, banana, banana_moments, "x ~ N(0, a), y + b x^2 - a b ~ N(0, 1)"},
     {"funnel", funnel_parameters, funnel, funnel_moments, "v ~ N(0, scale^2), each y ~ N(0, exp(v)); q = (v, y ...)"},
+    {"eight_schools", schools_parameters, eight_schools, eight_schools_moments,
+     "q = (mu, log tau, (theta_j - mu) / tau ...) of Rubin 1981, mu ~ N(0, 5), tau ~ half-Cauchy(5)"},
     {"skewed", skewed_parameters, skewed, skewed_moments, "exp(x) - k x, the logarithm of a gamma variable"},
     {"ring", ring_parameters, ring, ring_moments, "strength (|q| - radius)^2 / 2 in the plane"},
     {"quartic", {}, quartic, quartic_moments, "x^4 / 4"},

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/adaptation.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace kelvin {
+
+// Paces are tried from ten times the guess downwards: large steps are the cheaper mistake.
+void DualAveraging::restart(double pace) { *this = {.centre = std::log(10 * pace), .log_pace = std::log(pace)}; }
+
+void DualAveraging::learn(double statistic, double wanted) {
+  constexpr double regularisation = 0.05, decay = 0.75, early = 10;
+  ++count;
+  const double share = 1 / (count + early);
+  shortfall = (1 - share) * shortfall + share * (wanted - std::min(1.0, statistic));
+  log_pace = centre - shortfall * std::sqrt(count) / regularisation;
+  const double weight = std::pow(count, -decay);
+  mean = (1 - weight) * mean + weight * log_pace;
+}
+
+Windows windows_of(std::uint64_t warmup) {
+  std::uint64_t first = 75, last = 50, window = 25;
+  if (first + window + last > warmup) {
+    first = warmup * 15 / 100, last = warmup / 10;
+    window = warmup - first - last;
+  }
+  const std::uint64_t settles = warmup - last;
+  Windows out{first, {}};
+  for (std::uint64_t at = first + window; at < settles;) {
+    out.ends.push_back(at);
+    window *= 2;
+    at += window;
+    if (at + 2 * window > settles) break;
+  }
+  out.ends.push_back(settles);
+  return out;
+}
+
+Adaptation::Adaptation(const Recipe& recipe, bool proposes)
+    : tuning_(recipe.tuning),
+      proposes_(proposes),
+      dense_(tuning_.rescaling().shape == MassShape::dense),
+      windows_(windows_of(tuning_.warmup)),
+      temperature_(recipe.size, 0.0) {
+  averaging_.restart(1);
+  if (tuning_.rescaling().shape == MassShape::none) return;
+  for (const PartRecipe& part : recipe.parts) {
+    const double T = part.temperature.at(0);
+    if (T <= 0)
+      throw Error("part \"{}\" has temperature 0, where nothing spreads; use adapt.metric = \"unit\"", part.name);
+    std::fill_n(temperature_.begin() + long(part.offset), part.size, T);
+    for (const std::uint32_t i : part.frozen) temperature_[part.offset + i] = 0;
+  }
+  if (dense_) {
+    constexpr std::size_t most = 5000;
+    const std::size_t size = recipe.parts.front().size;
+    if (recipe.parts.size() > 1)
+      throw Error("adapt.metric = \"dense\" mixes all coordinates and needs one part, not {}; use \"diagonal\"",
+                  recipe.parts.size());
+    if (size > most)
+      throw Error("adapt.metric = \"dense\" keeps {} x {} numbers; above {} use \"diagonal\"", size, size, most);
+    temperature_.resize(size);
+  }
+  mean_.assign(temperature_.size(), 0), squares_.assign(dense_ ? mean_.size() * mean_.size() : mean_.size(), 0);
+}
+
+void Adaptation::begin_again(double pace) {
+  pace_ = pace;
+  averaging_.restart(pace);
+}
+
+void Adaptation::accepted(std::uint64_t step, double statistic) {
+  averaging_.learn(statistic, tuning_.adapt.acceptance);
+  pace_ = std::exp(step == tuning_.warmup ? averaging_.mean : averaging_.log_pace);
+}
+
+// The temperatures differ by c h^2 (BAOAB on a Gaussian: h^2 omega^2 / 4), so h is scaled by the root, unless the two
+// halves of the window differ more: then it is too short to tell, or the walker still on its way. Both temperatures
+// above the wanted one by h s / (2 gamma T) is what gradient noise of variance s does: then gamma is scaled.
+void Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
+  const auto next = std::lower_bound(windows_.ends.begin(), windows_.ends.end(), step);
+  if (next == windows_.ends.end()) return;
+  const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1), half = (*next - begin) / 2;
+  kinetic_ += now.kinetic, configurational_ += now.configurational, ++agreements_;
+  if (step - begin == half) early_ = (kinetic_ - configurational_) / double(half);
+  if (step != *next) return;
+  const double apart = (kinetic_ - configurational_) / agreements_, most = tuning_.adapt.disagreement;
+  const double late = (apart * agreements_ - early_ * double(half)) / (agreements_ - double(half));
+  const double known = std::abs(late - early_) / 2, heat = (kinetic_ + configurational_) / 2 / agreements_ - 1;
+  const double scale = std::sqrt(most / std::max(std::abs(apart), known));
+  if (tuning_.adapt.step && (std::abs(apart) > 2 * known || scale > 1)) pace_ *= std::clamp(scale, 0.25, 4.0);
+  if (tuning_.adapt.step && !std::isfinite(apart)) pace_ /= 2;
+  if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
+  kinetic_ = configurational_ = early_ = agreements_ = 0;
+}
+
+template <class Real>
+bool Adaptation::watch(std::uint64_t step, std::span<const Real> q) {
+  if (mean_.empty() || step <= windows_.begins || step > windows_.ends.back()) return false;
+  ++points_;
+  const std::size_t n = mean_.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double before = double(q[i]) - mean_[i];
+    mean_[i] += before / points_;
+    if (!dense_) squares_[i] += before * (double(q[i]) - mean_[i]);
+    else
+      for (std::size_t j = 0; j <= i; ++j) squares_[j * n + i] += before * (double(q[j]) - mean_[j]);
+  }
+  return std::find(windows_.ends.begin(), windows_.ends.end(), step) != windows_.ends.end();
+}
+
+template bool Adaptation::watch(std::uint64_t, std::span<const float>);
+template bool Adaptation::watch(std::uint64_t, std::span<const double>);
+
+// Variance over T, drawn a little towards 1e-3: a few points know little.
+std::vector<double> Adaptation::factor() {
+  constexpr double prior = 5, small = 1e-3;
+  const std::size_t n = mean_.size();
+  const double share = points_ / (points_ + prior), more = small * (1 - share);
+  std::vector<double> out(squares_.size());
+  if (!dense_) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double T = temperature_[i];
+      out[i] = T > 0 ? std::sqrt(share * squares_[i] / (points_ - 1) / T + more) : 1;
+    }
+  } else {
+    Eigen::MatrixXd C = Eigen::MatrixXd::Identity(Eigen::Index(n), Eigen::Index(n));
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = j; i < n; ++i)
+        if (temperature_[i] > 0 && temperature_[j] > 0)
+          C(Eigen::Index(i), Eigen::Index(j)) =
+              share * squares_[j * n + i] / (points_ - 1) / temperature_[i] + (i == j ? more : 0);
+    const Eigen::MatrixXd L = C.selfadjointView<Eigen::Lower>().llt().matrixL();
+    std::copy(L.data(), L.data() + n * n, out.begin());
+  }
+  points_ = 0;
+  std::fill(mean_.begin(), mean_.end(), 0), std::fill(squares_.begin(), squares_.end(), 0);
+  return out;
+}
+
+std::vector<double> Adaptation::state() const {
+  std::vector<double> out{
+      pace_,           friction_, averaging_.count, averaging_.shortfall, averaging_.centre, averaging_.log_pace,
+      averaging_.mean, kinetic_,  early_,           configurational_,     agreements_,       points_};
+  out.insert(out.end(), mean_.begin(), mean_.end());
+  out.insert(out.end(), squares_.begin(), squares_.end());
+  return out;
+}
+
+void Adaptation::restore(std::span<const double> from) {
+  std::size_t at = 0;
+  for (double* x :
+       {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre, &averaging_.log_pace,
+        &averaging_.mean, &kinetic_, &early_, &configurational_, &agreements_, &points_})
+    *x = from[at++];
+  for (auto* list : {&mean_, &squares_})
+    for (double& x : *list) x = from[at++];
+}
+
+}  // namespace kelvin

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a walker learns during its warm-up, and keeps from then on: a pace for its steps, a factor of its friction, and
+// coordinates of equal width. Windows and constants are those of Stan.
+#pragma once
+#include "kelvin/dynamics/recipe.h"
+
+namespace kelvin {
+
+// Dual averaging (Nesterov 2009; Hoffman and Gelman 2014): a pace at which a statistic that falls with it has the mean
+// wanted. While it learns the pace swings; their weighted mean is what is kept.
+struct DualAveraging {
+  double count = 0, shortfall = 0, centre = 0, log_pace = 0, mean = 0;
+  void restart(double pace);
+  void learn(double statistic, double wanted);
+};
+
+// Steps of a warm-up after which the coordinates are taken anew: windows that double, between a beginning that only
+// finds the typical set and an end that only settles the pace.
+struct Windows {
+  std::uint64_t begins = 0;
+  std::vector<std::uint64_t> ends;
+};
+Windows windows_of(std::uint64_t warmup);
+
+// The two temperatures at the end of one step, in units of the one wanted.
+struct Temperatures {
+  double kinetic = 0, configurational = 0;
+};
+
+class Adaptation {
+ public:
+  Adaptation(const Recipe&, bool proposes);
+
+  double pace() const { return pace_; }
+  double friction() const { return friction_; }
+  bool learns_at(std::uint64_t step) const { return step <= tuning_.warmup; }
+  bool by_temperatures() const { return !proposes_ && (tuning_.adapt.step || tuning_.adapt.friction); }
+  bool by_acceptance() const { return proposes_ && tuning_.adapt.step; }
+
+  void accepted(std::uint64_t step, double statistic);
+  void agreed(std::uint64_t step, const Temperatures&);
+  template <class Real>
+  bool watch(std::uint64_t step, std::span<const Real> q);  // whether new coordinates are due
+  std::vector<double> factor();                             // of these coordinates; the window is forgotten
+  void begin_again(double pace);                            // after a guess
+
+  std::vector<double> state() const;
+  void restore(std::span<const double>);
+
+ private:
+  Tuning tuning_;
+  bool proposes_, dense_;
+  Windows windows_;
+  std::vector<double> temperature_;  // of each number of q; 0 for what never moves
+  double pace_ = 1, friction_ = 1;
+  DualAveraging averaging_;
+  // Sums over the present window: of the temperatures, of their difference in its first half, and steps.
+  double kinetic_ = 0, configurational_ = 0, early_ = 0, agreements_ = 0;
+  double points_ = 0;                   // of the present window
+  std::vector<double> mean_, squares_;  // squares_: about the mean, of each or of each pair
+};
+
+}  // namespace kelvin

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/chain/gradient_noise.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/core/sums.h"
+
+namespace kelvin {
+
+template <class Real>
+struct NoiseEstimate<Real>::Solver {
+  Eigen::MatrixXd products;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
+  explicit Solver(Eigen::Index m) : products(m, m), solved(m) {}
+};
+
+template <class Real>
+NoiseEstimate<Real>::~NoiseEstimate() = default;
+
+bool needs_noise(const Recipe& recipe) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (move.letter->needs_noise) return true;
+  return false;
+}
+
+template <class Real>
+NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, double share)
+    : settings_(recipe.tuning.covariance),
+      low_rank_(row_named(settings_.form, covariance_forms(), "form of covariance").low_rank),
+      rows_(rows),
+      size_(recipe.size),
+      share_(share),
+      recipes_(recipe.parts),
+      numbers_((low_rank_ ? std::size_t(settings_.examples) : 1) * size_ + 1, Real(0)),
+      gradient_(size_),
+      mean_(size_),
+      solver_(std::make_unique<Solver>(Eigen::Index(settings_.examples))) {
+  const auto m = low_rank_ ? std::size_t(settings_.examples) : 0;
+  for (const PartRecipe& part : recipes_) {
+    values_.emplace_back(m, 0.0), vectors_.emplace_back(m * m, 0.0);
+    const auto mine =
+        std::span<const Real>(numbers_).subspan((low_rank_ ? m : 1) * part.offset, (low_rank_ ? m : 1) * part.size);
+    if (low_rank_) parts_.push_back({{}, mine, values_.back(), vectors_.back()});
+    else parts_.push_back({mine, {}, {}, {}});
+  }
+}
+
+template <class Real>
+void NoiseEstimate<Real>::see(Potential<Real>& potential, std::span<const Real> q, const Stream& stream) {
+  if (rows_ == 0 || share_ == 0 || stream.step % std::uint64_t(settings_.every) != 0) return;
+  const auto m = std::size_t(settings_.examples);
+  Real& estimates = numbers_.back();
+  const Real keep = Real(std::min(settings_.keep, double(estimates) / (double(estimates) + 1)));
+  const Real scale = Real(share_ / double(m - 1));
+  std::fill(mean_.begin(), mean_.end(), Real(0));
+  if (!low_rank_)
+    for (std::size_t i = 0; i < size_; ++i) numbers_[i] *= keep;
+  // Row after row: with d = g - mean before it, (j / (j + 1)) d^2 is what it adds to the sum of squares about the mean.
+  for (std::size_t j = 0; j < m; ++j) {
+    const std::uint32_t row = below(std::uint32_t(rows_), stream, j);
+    potential(q, Batch(&row, 1), gradient_);
+    const Real weight = (1 - keep) * scale * Real(double(j) / double(j + 1)), share = Real(1 / double(j + 1));
+    for (const PartRecipe& part : recipes_)
+      for (std::size_t i = part.offset; i < part.offset + part.size; ++i) {
+        const Real d = gradient_[i] - mean_[i];
+        mean_[i] += share * d;
+        if (low_rank_) numbers_[m * part.offset + j * part.size + (i - part.offset)] = gradient_[i];
+        else numbers_[i] += weight * d * d;
+      }
+  }
+  ++estimates;
+  if (!low_rank_) return;
+  const Real root = Real(std::sqrt(double(scale)));
+  for (const PartRecipe& part : recipes_)
+    for (std::size_t j = 0; j < m; ++j)
+      for (std::size_t i = 0; i < part.size; ++i) {
+        Real& y = numbers_[m * part.offset + j * part.size + i];
+        y = root * (y - mean_[part.offset + i]);
+      }
+  solve();
+}
+
+template <class Real>
+void NoiseEstimate<Real>::solve() {
+  const auto m = Eigen::Index(settings_.examples);
+  auto& [products, solved] = *solver_;
+  for (std::size_t k = 0; k < recipes_.size(); ++k) {
+    const std::size_t n = recipes_[k].size;
+    for (Eigen::Index a = 0; a < m; ++a)
+      for (Eigen::Index b = 0; b <= a; ++b)
+        products(a, b) = products(b, a) = dot<Real>(parts_[k].columns.subspan(std::size_t(a) * n, n),
+                                                    parts_[k].columns.subspan(std::size_t(b) * n, n));
+    solved.compute(products);
+    for (Eigen::Index e = 0; e < m; ++e) values_[k][std::size_t(e)] = std::max(0.0, solved.eigenvalues()[e]);
+    std::copy_n(solved.eigenvectors().data(), std::size_t(m * m), vectors_[k].begin());
+  }
+}
+
+template <class Real>
+void NoiseEstimate<Real>::restore(std::span<const Real> from) {
+  if (from.size() != numbers_.size()) throw Error("a state with another covariance of the gradient does not fit");
+  std::copy(from.begin(), from.end(), numbers_.begin());
+  if (low_rank_) solve();
+}
+
+template class NoiseEstimate<float>;
+template class NoiseEstimate<double>;
+
+}  // namespace kelvin

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The covariance of the noise that minibatches leave in the gradient, from gradients of single rows: what letter V
+// needs.
+#pragma once
+#include "kelvin/dynamics/recipe.h"
+
+namespace kelvin {
+
+bool needs_noise(const Recipe&);
+
+template <class Real>
+class NoiseEstimate {
+ public:
+  // `share` is the variance of a batch's mean in units of that of one row.
+  NoiseEstimate(const Recipe&, std::size_t rows, double share);
+  NoiseEstimate(const NoiseEstimate&) = delete;
+  ~NoiseEstimate();
+
+  const GradientNoise<Real>* of(std::size_t part) const { return &parts_[part]; }
+
+  // After the gradient has been taken at q: every so many evaluations (stream.step counts them) single rows are drawn
+  // from the stream, and their gradients at q make an estimate.
+  void see(Potential<Real>&, std::span<const Real> q, const Stream& stream);
+
+  std::vector<Real> state() const { return numbers_; }
+  void restore(std::span<const Real>);
+
+ private:
+  struct Solver;
+  void solve();  // eigenpairs of Y'Y
+
+  CovarianceSettings settings_;
+  bool low_rank_;
+  std::size_t rows_, size_;
+  double share_;
+  std::vector<PartRecipe> recipes_;
+  std::vector<GradientNoise<Real>> parts_;
+  std::vector<Real> numbers_;  // variances, or the columns of each part; then how many estimates there were
+  std::vector<Real> gradient_, mean_;
+  std::vector<std::vector<double>> values_, vectors_;
+  std::unique_ptr<Solver> solver_;
+};
+
+}  // namespace kelvin

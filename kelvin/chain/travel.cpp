@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a chain does besides its string: the path of letter N, jitter, and learning during the warm-up.
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/chain/chain.h"
+#include "kelvin/core/sums.h"
+
+namespace kelvin {
+namespace {
+
+const Letter& letter_named(char symbol) {
+  return *std::ranges::find_if(letters(), [&](const Letter& l) { return l.symbol == symbol; });
+}
+
+}  // namespace
+
+// What the settings ask for besides the string, once at construction.
+template <class Real>
+void Chain<Real>::tune() {
+  const Tuning& tuning = recipe_.tuning;
+  check_tuning(tuning);
+  const Scheme& scheme = recipe_.parts.front().scheme;
+  const bool travels =
+      std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
+  const bool jitters = tuning.jitter.step > 0 || tuning.jitter.length > 0;
+  if ((jitters || tuning.learns()) && !recipe_.later.empty())
+    throw Error("[adapt] and [jitter] need one way to move from beginning to end; leave out the phases or them");
+  if (jitters && !scheme.proposes)
+    throw Error("[jitter] is for schemes with braces or N, which it leaves exact; \"{}\" has none", scheme.text);
+  if (tuning.adapt.friction && scheme.proposes)
+    throw Error("adapt.friction goes by the heat that gradient noise leaves; \"{}\" leaves none", scheme.text);
+  if (tuning.jitter.length > 0)
+    for (const PartRecipe& part : recipe_.parts)
+      if (part.scheme.repeats.times < 2 || part.scheme.repeats.times != scheme.repeats.times)
+        throw Error(
+            "jitter.length needs braces around repeats, the same number in all parts, as in R{{(BAB)10}}; part "
+            "\"{}\" has \"{}\"",
+            part.name, part.scheme.text);
+  if (needs_noise(recipe_)) {
+    if (!recipe_.later.empty())
+      throw Error("letter V needs one way to move from beginning to end; leave out the phases");
+    gradient_noise_ = std::make_unique<NoiseEstimate<Real>>(recipe_, potential_->rows(), batches_.share_of_variance());
+  }
+  if (travels) {
+    constexpr int deepest = 10;
+    no_u_turn_ = std::make_unique<NoUTurn<Real>>(recipe_.size, deepest);
+  }
+  for (const Move& move : scheme.moves)
+    if (scheme.proposes && move.letter->moves_q) leap_share_ = move.share;
+  if (!tuning.learns()) return;
+  tuner_ = std::make_unique<Adaptation>(recipe_, scheme.proposes);
+  const MassShape shape = tuning.rescaling().shape;
+  if (shape == MassShape::none) return;
+  auto scaled = std::make_unique<Scaled<Real>>(std::move(potential_), recipe_.size,
+                                               shape == MassShape::dense ? recipe_.parts.front().size : 0);
+  scaled_ = scaled.get();
+  potential_ = std::move(scaled);
+}
+
+template <class Real>
+void Chain<Real>::draw_jitter() {
+  const JitterSettings& jitter = recipe_.tuning.jitter;
+  const auto uniform = [&](std::uint16_t place) { return noise_->uniform({jitter_key_, walker_, steps_, place}); };
+  if (jitter.step > 0) pace_now_ *= 1 + jitter.step * (2 * uniform(0) - 1);
+  if (jitter.length > 0) {
+    const double times = double(recipe_.parts.front().scheme.repeats.times);
+    const double least = std::max(1.0, std::ceil((1 - jitter.length) * times));
+    repeats_ = std::size_t(least + std::floor((times - least + 1) * uniform(1)));
+  }
+}
+
+// B A B of every part, with its own step, forwards or backwards in time.
+template <class Real>
+void Chain<Real>::leap(int direction) {
+  static const Letter &kick = letter_named('B'), &drift = letter_named('A');
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    const double h = direction * leap_share_ * movers_[k].step;
+    kick.flow(movers_[k].part, h / 2, {});
+    drift.flow(movers_[k].part, h, {});
+    restore_frozen(k);
+  }
+  energy_ = (*potential_)(q_, batches_(evaluations_++), g_);
+  for (std::size_t k = 0; k < movers_.size(); ++k) {
+    kick.flow(movers_[k].part, direction * leap_share_ * movers_[k].step / 2, {});
+    restore_frozen(k);
+  }
+}
+
+template <class Real>
+PathSpace<Real> Chain<Real>::path_space() {
+  return {q_,
+          p_,
+          g_,
+          &energy_,
+          [this](int direction) { leap(direction); },
+          [this] { return hamiltonian(); },
+          [this](std::span<const Real> a, std::span<const Real> b) {
+            double sum = 0;
+            for (std::size_t k = 0; k < movers_.size(); ++k) {
+              const std::size_t at = recipe_.parts[k].offset, size = recipe_.parts[k].size;
+              sum += dot<Real>(a.subspan(at, size), b.subspan(at, size)) / movers_[k].part.m;
+            }
+            return sum;
+          }};
+}
+
+template <class Real>
+void Chain<Real>::travel() {
+  flush();
+  const Travelled way =
+      no_u_turn_->travel(path_space(), movers_.front().part.T, *noise_, {path_key_, walker_, steps_, 0});
+  statistic_ += way.acceptance, ++proposals_now_;
+  reading_.diverging |= way.diverging;
+  reading_.depth = way.depth, reading_.leaps = way.leaps;
+  if (reading_now_) read_energy();
+}
+
+// The pace is doubled or halved until the acceptance of one leapfrog step with fresh momenta crosses 0.8.
+template <class Real>
+void Chain<Real>::guess_pace() {
+  evaluate(0);
+  propose();
+  const std::uint64_t key = stream_key(seed_, "guess");
+  const double T = movers_.front().part.T;
+  double pace = tuner_->pace();
+  int towards = 0;
+  for (std::uint16_t tries = 0; tries < 100; ++tries) {
+    tuner_->begin_again(pace);
+    schedule();
+    noise_->normals({key, walker_, steps_, tries}, 0, p_);
+    for (std::size_t k = 0; k < movers_.size(); ++k) {
+      for (Real& x : movers_[k].part.p) x *= Real(std::sqrt(movers_[k].part.m * T));
+      restore_frozen(k);
+    }
+    const double before = hamiltonian();
+    leap(1);
+    const double change = hamiltonian() - before;
+    q_ = old_q_, g_ = old_g_, energy_ = old_energy_;
+    const int direction = change < -T * std::log(0.8) ? 1 : -1;  // nan: the step is too long
+    if (towards != 0 && direction != towards) break;
+    towards = direction;
+    pace *= direction > 0 ? 2 : 0.5;
+  }
+  p_ = old_p_;
+  proposing_ = false;
+  schedule();
+}
+
+// Changes coordinates under a walker that stays where it is; p keeps its numbers, which have the same law in both.
+template <class Real>
+void Chain<Real>::stand_on(std::span<const double> factor) {
+  const LargeArray<Real> q(this->q().begin(), this->q().end()), p(p_);
+  scaled_->use(factor);
+  LargeArray<Real> x(q.size());
+  scaled_->coordinates(q, x);
+  if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
+  place(x, p);
+}
+
+template <class Real>
+void Chain<Real>::learn() {
+  flush();
+  if (tuner_->by_acceptance()) tuner_->accepted(steps_, statistic_ / double(proposals_now_));
+  if (tuner_->by_temperatures()) {
+    Temperatures now;
+    double freedom = 0;
+    for (std::size_t k = 0; k < movers_.size(); ++k) {
+      const double n = double(recipe_.parts[k].freedom()), T = movers_[k].part.T;
+      now.kinetic += momentum_square(movers_[k].part) / T;
+      now.configurational += n * reading_.parts[k].configurational_temperature / T;
+      freedom += n;
+    }
+    reading_now_ = false;
+    tuner_->agreed(steps_, {now.kinetic / freedom, now.configurational / freedom});
+  }
+  if (!scaled_ || !tuner_->watch(steps_, q())) return;
+  stand_on(tuner_->factor());
+  if (tuner_->by_acceptance()) guess_pace();
+}
+
+#define KELVIN_MEMBERS(Real)                \
+  template void Chain<Real>::tune();        \
+  template void Chain<Real>::draw_jitter(); \
+  template void Chain<Real>::travel();      \
+  template void Chain<Real>::guess_pace();  \
+  template void Chain<Real>::learn();
+KELVIN_MEMBERS(float)
+KELVIN_MEMBERS(double)
+
+}  // namespace kelvin

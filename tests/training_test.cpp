@@ -164,6 +164,8 @@ TEST(Phases, OverridesCountThemFromOne) {
 }
 
 TEST(Phases, MistakesAreNamed) {
+  EXPECT_THAT(error_of([] { settings_of("model.layers = [1, 1]\n[phase]\nsteps = 3"); }),
+              HasSubstr("write [[phase]] before the settings of each"));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "part.all.prior = 1.0"); }), HasSubstr("cannot change"));
   EXPECT_THAT(error_of([] { settings_of("warmup = 12\n" + two_phases); }), HasSubstr("steps must be at least 1"));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "[[phase]]\nstep = 3"); }), HasSubstr("did you mean \"steps\""));

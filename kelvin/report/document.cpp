@@ -151,14 +151,14 @@ std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string
 json findings_document(std::vector<Finding> findings, const std::string& made) {
   Sections section;
   const std::string name = findings.front().name;
-  const std::vector<std::string> verdict = findings.front().words;
+  const std::string verdict = findings.front().words.empty() ? "" : findings.front().words.front();
   json sections = json::array();
   for (Finding& f : findings) sections.push_back(section(std::move(f), name));
   return {{"title", name},
           {"made", made},
           {"version", version()},
           {"overview", json::array()},
-          {"runs", {{{"name", name}, {"verdict", verdict}, {"sections", sections}}}}};
+          {"runs", {{{"name", name}, {"verdict", json::array({verdict})}, {"sections", sections}}}}};
 }
 
 }  // namespace

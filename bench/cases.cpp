@@ -42,6 +42,7 @@ struct Setup {
   std::string scheme = "BAOAB";
   double temperature = 1e-4;
   std::uint32_t walkers = 1;
+  Choice constraint = {};
 };
 
 struct Running {
@@ -61,6 +62,7 @@ std::shared_ptr<Running> running(const Setup& setup) {
   part.scheme = setup.scheme;
   part.step = Choice::number_of("constant", "value", 1e-3);
   part.temperature = Choice::number_of("constant", "value", setup.temperature);
+  part.constraint = setup.constraint;
   const Recipe recipe = make_recipe({{"all", part}}, {}, network->blocks(), {1, 1});
   BatchSettings batch;
   batch.size.text = setup.batch;
@@ -86,6 +88,23 @@ std::function<void()> two_walkers(std::size_t threads) {
     plan.steps = r->chains[0].steps() + 20000, plan.every = plan.round = plan.steps + 1, plan.threads = threads;
     run<float>(
         r->chains, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
+  };
+}
+
+// Eight walkers of 784-10, 1000 steps each, then a look at each other; or none.
+std::function<void()> eight_walkers(double blending) {
+  RunSettings settings;
+  settings.walkers = 8;
+  settings.coupling.method = "ensemble", settings.coupling.blending = blending, settings.coupling.refresh = 1000;
+  const auto r = running({{784, 10}, 55000, "550", "BAOAB", 1e-4, 8});
+  const auto alone = std::make_shared<Comm>();
+  const auto ensembles =
+      std::make_shared<Ensembles<float>>(settings, r->chains[0].recipe(), *alone, [](std::string_view) {});
+  return [r, alone, ensembles] {
+    Plan plan;
+    plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;
+    run<float>(
+        r->chains, plan, *ensembles, [](const Draw<float>&) {}, [](std::uint64_t) {});
   };
 }
 
@@ -295,6 +314,30 @@ std::vector<Case> all_cases() {
        [] {
          return steps({{784, 100, 10}, 55000, "55"});
        }},
+      {"baoab 784-1000-10 batch 128",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128"});
+       }},
+      {"baoab 784-1000-10 batch 128 on circles",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128", "BAOAB", 1e-4, 1, Choice::number_of("circle", "radius", 1)});
+       }},
+      {"baoab 784-1000-10 batch 128 on spheres",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128", "BAOAB", 1e-4, 1, Choice::number_of("sphere", "radius", 3)});
+       }},
+      {"sgd 100-100 batch 25",
+       [] {
+         return steps({{100, 100}, 500, "25", "S", 0});
+       }},
+      {"sgd 100-100 batch 25, orthogonal",
+       [] {
+         return steps({{100, 100}, 500, "25", "S", 0, 1, Choice("orthogonal")});
+       }},
+      {"baoab 100-100 batch 25, orthogonal",
+       [] {
+         return steps({{100, 100}, 500, "25", "BAOAB", 1e-4, 1, Choice("orthogonal")});
+       }},
       {"sgd-momentum 2-100-1 batch 20",
        [] {
          return steps({{2, 100, 1}, 1000, "20", "OBA", 0});
@@ -312,6 +355,8 @@ std::vector<Case> all_cases() {
       {"reading 100000 draws of 1000 parameters", read_once},
       {"predict 784-100-10", predictions},
       {"forward passes 784-100-10", forward_passes},
+      {"eight walkers of 784-10, independent", [] { return eight_walkers(0); }},
+      {"eight walkers of 784-10, coupled", [] { return eight_walkers(100); }},
       {"two walkers on one thread", [] { return two_walkers(1); }},
       {"two walkers on two threads", [] { return two_walkers(2); }},
   };

@@ -24,6 +24,9 @@ rows = [
     ("the same step against its matrix products alone", (kelvin, "baoab 784-100-10 batch 550"), [(kelvin, "products 784-100-10 batch 550")], "<", 1.25),
     ("BAOAB step, 784-100-10, batch 55", (torch, "baoab 784-100-10 batch 55"), [(kelvin, "baoab 784-100-10 batch 55")], ">", 2.3),
     ("SGD with momentum (`OBA` at T = 0), 2-100-1, batch 20", (torch, "sgd-momentum 2-100-1 batch 20"), [(kelvin, "sgd-momentum 2-100-1 batch 20")], ">", 150),
+    ("BAOAB step, 784-1000-10, batch 128, weights on circles, against the free step", (kelvin, "baoab 784-1000-10 batch 128 on circles"), [(kelvin, "baoab 784-1000-10 batch 128")], "<", 2),
+    ("the same with rows on spheres", (kelvin, "baoab 784-1000-10 batch 128 on spheres"), [(kelvin, "baoab 784-1000-10 batch 128")], "<", 2),
+    ("SGD step, 100-100, batch 25, orthogonal weights, against the free step", (kelvin, "sgd 100-100 batch 25, orthogonal"), [(kelvin, "sgd 100-100 batch 25")], "<", 5),
     ("normals, float, against std::normal_distribution with mt19937", (kelvin, "std::normal_distribution"), [(kelvin, "normals")], ">", 8),
     ("BAOAB on 10 million harmonic coordinates, against one memory pass over q, p, g and its noise", (kelvin, "baoab 10 million harmonic coordinates"),
      [(kelvin, "memory pass over q, p, g of 10 million"), (kelvin, "normals for 10 million")], "<", 1.5),
@@ -31,6 +34,8 @@ rows = [
     ("summary of 100000 draws of 1000 parameters, against one pass over the same bytes", (kelvin, "summary of 100000 draws of 1000 parameters"),
      [(kelvin, "reading 100000 draws of 1000 parameters")], "<", 3),
     ("predict of 1000 draws on 10 000 rows (measured with 100), 784-100-10, against the forward passes alone", (kelvin, "predict 784-100-10"), [(kelvin, "forward passes 784-100-10")], "<", 1.3),
+    ("eight coupled walkers of 784-10, batch 550, refreshed every 1000 steps, against independent ones", (kelvin, "eight walkers of 784-10, coupled"),
+     [(kelvin, "eight walkers of 784-10, independent")], "<", 1.05),
     ("two walkers, two threads against one", (kelvin, "two walkers on one thread"), [(kelvin, "two walkers on two threads")], ">", 1.9),
 ]
 growth = ["hidden units of 2-100-1", "layers of 2-100-..-1", "batch of 2-100-1", "walkers of 2-100-1"]

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kelvin/analysis/finding.h"
+#include "kelvin/chain/comm.h"
 #include "kelvin/chain/run_settings.h"
 
 namespace kelvin::cli {
@@ -48,6 +49,8 @@ void print(const std::string& text);
 void print(const Table&, bool json);
 void print(const Finding&, bool json);
 void remark(std::string_view text);  // one line on stderr
+
+Comm& ranks();  // that share this run; all but the first are silent
 
 std::string utc(const char* format);  // the time now, as strftime writes it
 std::size_t all_threads();

@@ -28,7 +28,7 @@ nlohmann::json by_block(const Recipe& recipe, std::span<const Real> values) {
 
 template <class Real>
 void execute(const RunSettings& settings, const Options& options) {
-  const Problem<Real> problem = make_problem<Real>(settings, remark);
+  const Problem<Real> problem = make_problem<Real>(settings, remark, Slack::left_out);
   std::vector<Real> q = problem.starting_point(
       0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
   if (!options.at.empty())

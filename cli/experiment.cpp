@@ -111,16 +111,21 @@ nlohmann::json run(const Options& options, const std::string& name) {
             [](const Outcome& a, const Outcome& b) { return std::pair(a.cell, a.seed) < std::pair(b.cell, b.seed); });
   const Finding finding = conclude(experiment, outcomes);
   keep(out, finding);
-  const nlohmann::json result = {{"experiment", name},
-                                 {"date", utc("%Y-%m-%d")},
-                                 {"commit", commit()},
-                                 {"kelvin", std::string(version())},
-                                 {"seeds", seeds},
-                                 {"seconds", missing.empty() ? nlohmann::json() : nlohmann::json(progress.seconds())},
-                                 {"finding", as_json(finding)}};
+  nlohmann::json result = {{"experiment", name},
+                           {"date", utc("%Y-%m-%d")},
+                           {"commit", commit()},
+                           {"kelvin", std::string(version())},
+                           {"seeds", seeds},
+                           {"seconds", missing.empty() ? nlohmann::json() : nlohmann::json(progress.seconds())},
+                           {"finding", as_json(finding)}};
   write_file(out / "result.json", result.dump() + "\n");
-  if (options.store) write_file(fs::path(options.folder) / name / "result.json", result.dump() + "\n");
-  if (!options.json) print(fmt::format("{}: {}\n{}\n", name, finding.title, as_text(finding)));
+  if (options.store) {
+    result["finding"]["figures"] = nlohmann::json::array();  // they are large, and the same command makes them again
+    write_file(fs::path(options.folder) / name / "result.json", result.dump() + "\n");
+  }
+  if (!options.json)
+    print(fmt::format("{}: {}\n{}\n`kelvin report {} --open` shows its figures.\n\n", name, finding.title,
+                      as_text(finding), out.string()));
   return result;
 }
 

@@ -2,9 +2,11 @@
 // `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "cli/command.h"
 #include "kelvin/analysis/analyses.h"
+#include "kelvin/chain/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
@@ -106,12 +108,14 @@ const List lists[] = {
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
     {"penalties", "energies added to U as they are, not divided by N",
      [] { return rows_with_parameters(penalties()); }},
     {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
+    {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
@@ -149,9 +153,10 @@ std::string settings_page() {
       "# Settings\n\n"
       "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
       "Settings stand in the run file (TOML) under these names, and on the command line as `--set "
-      "part.hidden.step=0.1`. Where a\n"
-      "row of a table is asked for, write its name, `prior = \"gaussian\"`, or its name with its numbers,\n"
-      "`prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
+      "part.hidden.step=0.1`, entries of a list\n"
+      "counted from 1: `--set phase.2.steps=500`. Where a row of a table is asked for, write its name, `prior = "
+      "\"gaussian\"`, or its name with\n"
+      "its numbers, `prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
   std::vector<FieldLine> lines;
   describe(RunSettings(), "", lines);
   Table t;
@@ -176,7 +181,7 @@ std::string experiments_page() {
       "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
       "sign,\n"
       "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
-      "noise.\n\n";
+      "noise;\nmeans over the same seeds are compared seed by seed.\n\n";
   Table overview;
   std::string sections;
   for (const fs::path& file : results) {
@@ -185,12 +190,18 @@ std::string experiments_page() {
     overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
                   {"shows", finding.title},
                   {"outcome", finding.words.front()}});
-    sections += fmt::format("\n## {}\n\n{}. {} runs of each arm, {}, commit {}.\n\n", finding.name, finding.title,
-                            result.at("seeds").dump(), result.at("date").get<std::string>(),
-                            result.at("commit").get<std::string>());
+    const long seeds = result.at("seeds");
+    sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
+                            result.at("date").get<std::string>(), result.at("commit").get<std::string>());
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
-    for (const NamedTable& t : finding.tables) sections += "\n" + as_markdown(t.table);
+    for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+    std::set<fs::path> pictures;
+    for (const auto& entry : fs::directory_iterator(file.parent_path()))
+      if (entry.path().extension() == ".png") pictures.insert(entry.path());
+    for (const fs::path& picture : pictures)
+      sections += fmt::format("\n![{}](../{})\n", picture.stem().string(), picture.generic_string());
   }
   return page + as_markdown(overview) + sections;
 }

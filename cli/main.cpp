@@ -11,13 +11,28 @@ namespace kelvin::cli {
 
 std::string command_line;
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+namespace {
+
+std::unique_ptr<Comm> connected;
+
+// Others would do the same on every rank.
+bool spreads(std::string_view command) { return command == "train" || command == "sample" || command == "resume"; }
+
+}  // namespace
+
+Comm& ranks() { return *connected; }
+
+void print(const std::string& text) {
+  if (ranks().first()) std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) + "\n" : as_text(table)); }
 
 void print(const Finding& finding, bool json) { print(json ? as_json(finding).dump(2) + "\n" : as_text(finding)); }
 
-void remark(std::string_view text) { std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data()); }
+void remark(std::string_view text) {
+  if (ranks().first()) std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data());
+}
 
 std::string utc(const char* format) {
   const std::time_t seconds = std::time(nullptr);
@@ -45,8 +60,10 @@ Value RunFile::value() const {
 
 }  // namespace kelvin::cli
 
-int main(int count, char** words) {
-  using namespace kelvin;
+namespace kelvin::cli {
+namespace {
+
+int run_program(int count, char** words) {
   CLI::App app(
       "Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
       "You give it data, a network and a string such as BAOAB for each group of weights.",
@@ -65,12 +82,33 @@ int main(int count, char** words) {
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& e) {
+    if (!ranks().first()) return 2;
     return app.exit(e) == 0 ? 0 : 2;
   } catch (const cli::Exit& e) {
     return e.code;
+  } catch (const AgreedError& e) {
+    remark(e.what());
+    return 1;
   } catch (const std::exception& e) {
-    cli::remark(e.what());
+    std::fprintf(stderr, "kelvin: %s\n", e.what());
+    ranks().end_all(1);  // they may wait for this one
     return 1;
   }
   return 0;
+}
+
+}  // namespace
+}  // namespace kelvin::cli
+
+int main(int count, char** words) {
+  using namespace kelvin;
+  try {
+    cli::connected = connect_ranks();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "kelvin: %s\n", e.what());
+    return 1;
+  }
+  const int code = cli::ranks().first() || (count > 1 && cli::spreads(words[1])) ? cli::run_program(count, words) : 0;
+  cli::connected.reset();
+  return code;
 }

@@ -8,13 +8,14 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "kelvin/chain/parcel.h"
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
+#include "kelvin/chain/shared_rows.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
@@ -42,7 +43,7 @@ struct Options {
 
 // A run to be resumed.
 struct Resumed {
-  RunLock lock;
+  std::optional<RunLock> lock;  // held by the first rank
   nlohmann::json record;
 };
 
@@ -53,18 +54,6 @@ nlohmann::json as_json(const Score& s) {
   return out;
 }
 
-// Mean over the walkers.
-template <class Real>
-Score mean_score(Network<Real>& network, std::span<Chain<Real>> walkers) {
-  Score mean{0, 0, 0};
-  for (Chain<Real>& chain : walkers) {
-    const Score s = network.score(chain.q(), {});
-    const double share = 1 / double(walkers.size());
-    mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
-  }
-  return mean;
-}
-
 std::string shown(std::string_view split, const nlohmann::json& score) {
   std::string text(split);
   for (const auto& [name, x] : score.items())
@@ -73,46 +62,104 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
   return text;
 }
 
-// What the warm-up of a walker has found: factors of all steps and frictions, the steps they lead to, and the widths of
-// the coordinates (all of them if they are few).
-template <class Real>
-nlohmann::json learnt_by(const Chain<Real>& chain, bool widths) {
-  nlohmann::json out = {{"pace", chain.learnt_pace()}, {"friction", chain.learnt_friction()}};
-  for (const PartRecipe& part : chain.recipe().parts)
-    out["step"][part.name] = chain.learnt_pace() * part.step.at(double(chain.steps()));
-  const auto factor = chain.learnt_factor();
-  constexpr std::size_t few = 400;
-  if (!widths || factor.empty()) return out;
-  out["metric"] = chain.recipe().tuning.adapt.metric;
-  if (factor.size() <= few) out["factor"] = std::vector<double>(factor.begin(), factor.end());
+// What the warm-up of a walker has found: factors of all steps and frictions, and the steps they lead to.
+nlohmann::json learnt_by(double pace, double friction, const Recipe& recipe, std::uint64_t step) {
+  nlohmann::json out = {{"pace", pace}, {"friction", friction}};
+  for (const PartRecipe& part : recipe.parts) out["step"][part.name] = pace * part.step.at(double(step));
   return out;
 }
 
-// One line of log.jsonl: where the walkers are.
+// What a line of log.jsonl tells of one walker.
+struct WalkerState {
+  double energy = 0, acceptance = 1, pace = 1, friction = 1;
+  std::vector<Score> scores;  // of the splits that there are
+  std::vector<PartReading> parts;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(energy), field(acceptance), field(pace), field(friction), field(scores), field(parts);
+  }
+};
+
 template <class Real>
-nlohmann::json state_of(const Problem<Real>& problem, std::span<Chain<Real>> walkers) {
-  nlohmann::json line = {{"step", walkers.front().steps()}};
+std::vector<std::pair<const char*, Network<Real>*>> splits(const Problem<Real>& problem) {
+  std::vector<std::pair<const char*, Network<Real>*>> out = {
+      {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
+  std::erase_if(out, [](const auto& split) { return !split.second; });
+  return out;
+}
+
+// Of all walkers, on every rank; each looks at its own.
+template <class Real>
+std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<Chain<Real>> mine, Comm& comm) {
+  Packer pack;
+  comm.together([&] {
+    for (Chain<Real>& chain : mine) {
+      WalkerState state{
+          chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
+          chain.reading().parts};
+      for (const auto& [name, network] : splits(problem)) state.scores.push_back(network->score(chain.q(), {}));
+      state.fields(pack);
+    }
+  });
+  std::vector<WalkerState> all;
+  for (const std::string& bytes : comm.everyone(pack.bytes))
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) all.emplace_back().fields(unpack);
+  return all;
+}
+
+// The same for run.json, of all walkers, with the widths of their coordinates if they are few.
+template <class Real>
+nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm& comm) {
+  constexpr std::size_t few = 400;
+  auto lines = nlohmann::json::array(), all = nlohmann::json::array();
+  for (const Chain<Real>& chain : mine) {
+    auto& line =
+        lines.emplace_back(learnt_by(chain.learnt_pace(), chain.learnt_friction(), chain.recipe(), chain.steps()));
+    const auto factor = chain.learnt_factor();
+    if (!factor.empty()) line["metric"] = chain.recipe().tuning.adapt.metric;
+    if (!factor.empty() && factor.size() <= few) line["factor"] = std::vector<double>(factor.begin(), factor.end());
+  }
+  for (const std::string& text : comm.everyone(lines.dump()))
+    for (auto& line : nlohmann::json::parse(text)) all.push_back(std::move(line));
+  return all;
+}
+
+// One line of log.jsonl: means over the walkers.
+template <class Real>
+nlohmann::json state_of(const Problem<Real>& problem, std::uint64_t step, std::span<const WalkerState> walkers) {
+  nlohmann::json line = {{"step", step}};
+  const double share = 1 / double(walkers.size());
   double energy = 0;
-  for (const auto& chain : walkers) energy += chain.reading().energy / double(walkers.size());
+  for (const WalkerState& walker : walkers) energy += share * walker.energy;
   line["potential"] = energy;
-  for (const auto& [split, network] : {std::pair{"train", problem.train.get()},
-                                       {"validation", problem.validation.get()},
-                                       {"test", problem.test.get()}})
-    if (network) line[split] = as_json(mean_score(*network, walkers));
+  const auto known = splits(problem);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    Score mean{0, 0, 0};
+    for (const WalkerState& walker : walkers) {
+      const Score& s = walker.scores[k];
+      mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
+    }
+    line[known[k].first] = as_json(mean);
+  }
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
-    double kinetic = 0, configurational = 0, xi = 0;
-    for (const auto& chain : walkers) {
-      kinetic += chain.reading().parts[k].kinetic_temperature / double(walkers.size());
-      configurational += chain.reading().parts[k].configurational_temperature / double(walkers.size());
-      xi += chain.reading().parts[k].xi / double(walkers.size());
+    double kinetic = 0, configurational = 0, xi = 0, residual = NAN, tangency = NAN, fallbacks = 0;
+    for (const WalkerState& walker : walkers) {
+      const PartReading& read = walker.parts[k];
+      kinetic += share * read.kinetic_temperature, configurational += share * read.configurational_temperature;
+      xi += share * read.xi;
+      residual = std::fmax(residual, read.residual), tangency = std::fmax(tangency, read.tangency);
+      fallbacks += read.fallbacks;
     }
     auto& part = line["part"][problem.recipe.parts[k].name];
     if (!std::isnan(kinetic)) part["kinetic_temperature"] = kinetic;
-    part["configurational_temperature"] = configurational;
+    if (!std::isnan(configurational)) part["configurational_temperature"] = configurational;
     if (!std::isnan(xi)) part["xi"] = xi;
+    if (!std::isnan(residual)) part["constraint_residual"] = residual, part["projection_fallbacks"] = fallbacks;
+    if (!std::isnan(tangency)) part["tangency_residual"] = tangency;
   }
-  if (problem.recipe.tuning.learns()) line["learnt"] = learnt_by(walkers.front(), false);
-  if (walkers.front().reading().acceptance < 1) line["acceptance"] = walkers.front().reading().acceptance;
+  if (problem.recipe.tuning.learns())
+    line["learnt"] = learnt_by(walkers.front().pace, walkers.front().friction, problem.recipe, step);
+  if (walkers.front().acceptance < 1) line["acceptance"] = walkers.front().acceptance;
   return line;
 }
 
@@ -129,8 +176,11 @@ template <class Real>
 nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
   nlohmann::json record = {{"kelvin", std::string(version())}, {"command", mode.name},
                            {"command_line", command_line},     {"settings", as_json(problem.settings)},
-                           {"rows", problem.data.train.rows},  {"parameters", problem.recipe.size}};
-  for (const Block& b : problem.recipe.blocks) record["blocks"].push_back(b.name);
+                           {"rows", problem.data.train.rows},  {"parameters", 0}};
+  std::size_t parameters = 0;
+  for (const Block& b : problem.recipe.blocks)
+    if (!b.slack) record["blocks"].push_back(b.name), parameters += b.size();
+  record["parameters"] = parameters;
   for (const PartRecipe& part : problem.recipe.parts) {
     record["parts"].push_back(part.name);
     const double T = part.temperature.at(0);
@@ -141,6 +191,10 @@ nlohmann::json record_of(const Problem<Real>& problem, const Mode& mode) {
                                  {"posterior_temperature", problem.rows() * T},
                                  {"kinetic_temperature_is_exact", part.scheme.kinetic_exact}};
     if (part.scheme.adaptive) record["part"][part.name]["damping"] = part.damping->name;
+    for (const HeldConstraint& held : part.constraints) {
+      record["part"][part.name]["constraint"][held.block] = held.row->name;
+      record["part"][part.name]["size"] = record["part"][part.name]["size"].get<std::size_t>() - held.slack_count;
+    }
   }
   for (const Recipe& phase : problem.recipe.later)
     for (const PartRecipe& part : phase.parts)
@@ -196,55 +250,97 @@ void write_record(const std::filesystem::path& run, const nlohmann::json& record
 }
 
 // Leaves the lines up to `step`, which a resumed run will not write again; returns them.
-std::vector<nlohmann::json> trim_log(const std::filesystem::path& file, std::uint64_t step) {
-  std::vector<nlohmann::json> lines_kept;
-  std::string kept;
-  if (std::filesystem::exists(file)) {
-    std::stringstream lines(read_file(file));
-    for (std::string text; std::getline(lines, text);) {
-      auto line = nlohmann::json::parse(text, nullptr, false);
-      if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
-      kept += text + "\n";
-      lines_kept.push_back(std::move(line));
-    }
-  }
-  write_file(file, kept);
-  return lines_kept;
+std::vector<nlohmann::json> trim_log(const std::filesystem::path& run, std::uint64_t step) {
+  auto lines = read_log(run);
+  std::erase_if(lines, [&](const nlohmann::json& line) { return line["step"] > step; });
+  std::string text;
+  for (const auto& line : lines) text += line.dump() + "\n";
+  write_file(run / "log.jsonl", text);
+  return lines;
 }
 
 // ---- the run
 
+// Which walkers a rank has: some of its own, or one together with the other ranks of its team.
+struct Seat {
+  std::size_t team, first, last;
+};
+
+Seat seat_of(const Comm& comm, const RunSettings& settings) {
+  const auto walkers = std::size_t(settings.walkers), shares = std::size_t(settings.row_shares);
+  const std::size_t rank = comm.rank(), size = comm.size(), each = size / walkers;
+  if (size <= walkers) return {rank, rank * walkers / size, (rank + 1) * walkers / size};
+  if (each * walkers != size || each > shares || shares % each != 0)
+    throw AgreedError(
+        fmt::format("{} ranks cannot share {} walker{} with row_shares = {}; start at most as many ranks as walkers, "
+                    "or 2, 4, ... up "
+                    "to row_shares times as many",
+                    size, walkers, walkers == 1 ? "" : "s", shares));
+  return {rank / each, rank / each, rank / each + 1};
+}
+
 template <class Real>
 void execute(const RunSettings& settings, const Mode& mode, const Options& options, const Remark& tell,
              std::optional<Resumed> resumed) {
-  const Problem<Real> problem = make_problem<Real>(settings, tell);
+  Comm& comm = ranks();
+  const auto count = std::uint32_t(settings.walkers);
+  const Seat seat = seat_of(comm, settings);
+  const std::unique_ptr<Comm> team = comm.team(seat.team);
+  Problem<Real> problem;
+  comm.together([&] {
+    problem = make_problem<Real>(settings, tell);
+    if (settings.row_shares > 1)
+      problem.potential = with_shared_rows(std::move(problem.potential), std::size_t(settings.row_shares), *team);
+  });
   const std::filesystem::path out = options.out;
   nlohmann::json record = resumed ? resumed->record : record_of(problem, mode);
   const std::uint32_t fits = checksum(record.at("settings").dump());
   const std::string data = fmt::format("{:08x}", checksum_of(problem.data));
-  if (resumed && record.at("data_checksum") != data)
-    throw Error("the data are not those that \"{}\" was started with; put them back, or start a new run", out.string());
+  comm.together([&] {
+    if (resumed && record.at("data_checksum") != data)
+      throw Error("the data are not those that \"{}\" was started with; put them back, or start a new run",
+                  out.string());
+  });
 
   const Noise<Real> noise;
-  std::vector<Chain<Real>> walkers;
+  std::vector<Chain<Real>> walkers;  // of this rank
   std::vector<Kept> kept;
-  const auto count = std::uint32_t(settings.walkers);
-  for (std::uint32_t w = 0; w < count; ++w) {
-    walkers.push_back(problem.chain(w, noise));
-    walkers.back().use_threads(std::max<std::size_t>(1, options.threads / count));
-  }
-  if (resumed && has_checkpoint(out)) {
-    const auto checkpoint = read_checkpoint<Real>(out, fits);
-    for (std::uint32_t w = 0; w < count; ++w) walkers[w].restore(checkpoint.chains.at(w));
-    kept = checkpoint.kept;
+  const std::size_t first = seat.first, last = seat.last;
+  std::optional<Ensembles<Real>> ensembles;
+  const std::string stored = resumed ? comm.from_first(comm.first() ? checkpoint_bytes(out) : "") : "";
+  comm.together([&] {
+    ensembles.emplace(settings, problem.recipe, comm, tell);
+    for (std::size_t w = first; w < last; ++w) {
+      walkers.push_back(problem.chain(std::uint32_t(w), noise));
+      walkers.back().use_threads(std::max<std::size_t>(1, options.threads / (last - first)));
+    }
+  });
+  if (!stored.empty()) {
+    comm.together([&] {
+      auto checkpoint = unpacked_checkpoint<Real>(stored, out, fits);
+      ensembles->restore(std::move(checkpoint.couplings), walkers);
+      for (auto& chain : walkers) chain.restore(checkpoint.chains.at(chain.walker()));
+      kept = std::move(checkpoint.kept);
+    });
   } else {
-    for (std::uint32_t w = 0; w < count; ++w)
-      walkers[w].start(problem.starting_point(
-          w, [&](const std::string& place, const Block& block) { return stored_block(place, block, w, count); }));
+    std::vector<std::vector<Real>> starts;
+    comm.together([&] {
+      for (std::size_t w = first; w < last; ++w)
+        starts.push_back(problem.starting_point(
+            std::uint32_t(w),
+            [&](const std::string& place, const Block& block) { return stored_block(place, block, w, count); },
+            w == 0 ? tell : [](std::string_view) {}));
+    });
+    ensembles->part_starts(starts, first, std::uint64_t(settings.seed));
+    comm.together([&] {
+      for (std::size_t w = first; w < last; ++w) walkers[w - first].start(starts[w - first]);
+    });
   }
+  const auto told = team->first() ? std::span(walkers) : std::span<Chain<Real>>();  // by one rank of a team
   std::uint64_t before = walkers.front().steps(), furthest = before;
   for (const auto& chain : walkers)
     before = std::min(before, chain.steps()), furthest = std::max(furthest, chain.steps());
+  before = comm.least({before}).front(), furthest = std::uint64_t(comm.most({double(furthest)}).front());
 
   Plan plan;
   plan.warmup = std::uint64_t(settings.warmup), plan.steps = std::uint64_t(settings.steps);
@@ -254,21 +350,31 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     if (options.more_steps) until += std::uint64_t(options.more_steps);
     if (options.until) until = std::uint64_t(options.until);
     if (until < furthest || until < plan.warmup)
-      throw Error("--until {} lies before step {}, which the run has reached", until, std::max(furthest, plan.warmup));
+      throw AgreedError(fmt::format("--until {} lies before step {}, which the run has reached", until,
+                                    std::max(furthest, plan.warmup)));
     plan.steps = until - plan.warmup;
   }
   plan.threads = options.threads, plan.every = std::uint64_t(settings.every);
   plan.keep_warmup = settings.store.keep_warmup;
   plan.checkpoint = std::uint64_t(settings.checkpoint_every);
-  plan.requests = &requests;
+  Requests at_rounds;  // ranks of a team must not pause at different steps
+  plan.requests = team->size() > 1 ? &at_rounds : &requests;
   const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
   plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
 
-  Patience(settings.patience).look(state_of<Real>(problem, walkers));  // refuses a measure that the log will not have
+  constexpr std::uint64_t most_waiting = 1 << 28;  // bytes of draws that a rank keeps until the end of a round
+  if (comm.size() > 1)
+    plan.longest = plan.every * (1 + most_waiting / (sizeof(Real) * problem.recipe.size * (count / comm.size() + 1)));
 
+  const auto at_start = walker_states<Real>(problem, told, comm);
   std::optional<RunLock> lock;
-  if (resumed) lock.emplace(std::move(resumed->lock));
-  else lock.emplace(make_run_directory(out, options.force));
+  comm.together([&] {
+    Patience(settings.patience)
+        .look(state_of(problem, before, at_start));  // refuses a measure that the log will not have
+    if (!comm.first()) return;
+    if (resumed) lock.emplace(std::move(*resumed->lock));
+    else lock.emplace(make_run_directory(out, options.force));
+  });
   record["until"] = total;
   record["data_checksum"] = data;
   record.erase("finished");
@@ -276,42 +382,53 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     record["created_at"] = utc("%Y-%m-%dT%H:%M:%SZ"), record["directory"] = std::filesystem::current_path().string();
     record["machine"] = machine();
   }
-  write_record(out, record);
-  if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
   nlohmann::json line;
   Patience judge(settings.patience);
   const auto look = [&](const nlohmann::json& at) {  // not at a last line that a longer run would not have
     if (at.at("step").get<std::uint64_t>() % log_every == 0) judge.look(at);
   };
-  for (auto& earlier : trim_log(out / "log.jsonl", before)) look(earlier), line = std::move(earlier);
-  for (auto& chain : walkers) chain.pace(judge.pace());
-  std::ofstream log(out / "log.jsonl", std::ios::app);
-  const double earlier = std::filesystem::exists(out / "manifest.json") ? read_manifest(out).seconds : 0;
-  Progress progress(double(total), "steps", options.quiet, double(before));
+  std::ofstream log;
+  double earlier = 0;
+  Progress progress(double(total), "steps", options.quiet || !comm.first(), double(before));
   const auto seconds = [&] { return earlier + progress.seconds(); };
-  Store<Real> store(out, problem, planned_draws,
-                    {{"inference_library", "kelvin"},
-                     {"inference_library_version", record.at("kelvin")},
-                     {"seed", settings.seed},
-                     {"command", record.at("command_line")},
-                     {"created_at", record.at("created_at")}},
-                    seconds, std::move(kept));
-  const auto save = [&](bool last) {
-    last ? store.finish() : store.acknowledge();
-    Checkpoint<Real> checkpoint;
-    for (auto& chain : walkers) checkpoint.chains.push_back(chain.state());
-    checkpoint.kept = store.kept();
-    write_checkpoint(out, fits, checkpoint);
+  std::optional<Store<Real>> store;  // the first rank writes everything
+  auto lines = nlohmann::json::array();
+  comm.together([&] {
+    if (!comm.first()) return;
+    write_record(out, record);
+    if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
+    for (auto& one : trim_log(out, before)) lines.push_back(std::move(one));
+    log.open(out / "log.jsonl", std::ios::app);
+    if (std::filesystem::exists(out / "manifest.json")) earlier = read_manifest(out).seconds;
+    store.emplace(out, problem, planned_draws,
+                  nlohmann::json{{"inference_library", "kelvin"},
+                                 {"inference_library_version", record.at("kelvin")},
+                                 {"seed", settings.seed},
+                                 {"command", record.at("command_line")},
+                                 {"created_at", record.at("created_at")}},
+                  seconds, std::move(kept));
+  });
+  for (auto& one : nlohmann::json::parse(comm.from_first(lines.dump()))) look(one), line = std::move(one);
+  for (auto& chain : walkers) chain.pace(judge.pace());
+  const auto save = [&](bool at_end) {
+    Checkpoint<Real> checkpoint{gathered_states<Real>(comm, told), {}, ensembles->state()};
+    comm.together([&] {
+      if (!comm.first()) return;
+      at_end ? store->finish() : store->acknowledge();
+      checkpoint.kept = store->kept();
+      write_checkpoint(out, fits, checkpoint);
+    });
   };
   if (!resumed)
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format(
-          "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
-          part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-          problem.rows() * part.temperature.at(0),
-          part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
-                                             part.sigma.at(0), part.eps.at(0))
-                               : ""));
+               "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
+               part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
+               problem.rows() * part.temperature.at(0),
+               part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
+                                                  part.sigma.at(0), part.eps.at(0))
+                                    : "") +
+           (part.constraints.empty() ? "" : fmt::format(", constraint {}", part.constraints.front().row->name)));
 
   catch_signals();
   constexpr std::chrono::seconds patience(
@@ -328,30 +445,42 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   double logged_at = 0, saved_at = 0;
   try {
     if (!resumed) save(false);
-    run<Real>(
-        walkers, plan, [&](const Draw<Real>& draw) { store.keep(draw); },
-        [&](std::uint64_t done) {
-          if (done > logged && (done % log_every == 0 || done == total)) {
-            line = state_of<Real>(problem, walkers);
-            line["seconds"] = seconds();
-            line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
-            logged = done, logged_at = progress.seconds();
-            if (!(log << line.dump() << std::endl))
-              throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
-            look(line);
-            for (auto& chain : walkers) chain.pace(judge.pace());
-            if (!judge.stop().empty()) requests.stop = true;
-          }
-          if (plan.checkpoint ? done % plan.checkpoint == 0 : progress.seconds() - saved_at > patience.count() - 1) {
-            save(false);
-            saved_at = progress.seconds();
-          }
-          progress.show(double(done), note_of(line, walkers[0].reading()));
+    Parcel<Real> parcel(first, walkers.size());
+    const Sink<Real> keep = [&](const Draw<Real>& draw) { store->keep(draw); };
+    const Sink<Real> wait = [&](const Draw<Real>& draw) {
+      if (team->first()) parcel.add(draw);
+    };
+    run<Real>(walkers, plan, *ensembles, comm.size() > 1 ? wait : keep, [&](std::uint64_t done) {
+      if (comm.size() > 1) parcel.deliver(comm, keep);
+      if (done > logged && (done % log_every == 0 || done == total)) {
+        line = state_of<Real>(problem, done, walker_states<Real>(problem, told, comm));
+        if (const auto blending = ensembles->blending(); !blending.empty()) line["blending"] = blending;
+        line["seconds"] = seconds();
+        line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
+        logged = done, logged_at = progress.seconds();
+        comm.together([&] {
+          if (comm.first() && !(log << line.dump() << std::endl))
+            throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
         });
-    if (!judge.stop().empty())  // where it stopped is worth keeping, whenever the next draw was due
-      for (std::uint32_t w = 0; w < count; ++w)
-        if (const auto n = walkers[w].steps(); n > plan.warmup && (n - plan.warmup) % plan.every != 0)
-          store.keep({w, (n - plan.warmup) / plan.every, walkers[w].reading(), walkers[w].q()});
+        line = nlohmann::json::parse(comm.from_first(line.dump()));
+        look(line);
+        for (auto& chain : walkers) chain.pace(judge.pace());
+        if (!judge.stop().empty()) requests.stop = true;
+      }
+      const bool late = progress.seconds() - saved_at > patience.count() - 1;
+      if (plan.checkpoint ? done % plan.checkpoint == 0 : comm.from_first(late ? "late" : "") == "late") {
+        save(false);
+        saved_at = progress.seconds();
+      }
+      at_rounds.stop = bool(requests.stop);
+      progress.show(double(done), note_of(line, walkers[0].reading()));
+    });
+    if (!judge.stop().empty()) {  // where it stopped is worth keeping, whenever the next draw was due
+      for (auto& chain : walkers)
+        if (const auto n = chain.steps(); n > plan.warmup && (n - plan.warmup) % plan.every != 0)
+          (comm.size() > 1 ? wait : keep)({chain.walker(), (n - plan.warmup) / plan.every, chain.reading(), chain.q()});
+      if (comm.size() > 1) parcel.deliver(comm, keep);
+    }
     save(true);
   } catch (const WriteError& e) {
     progress.finish();
@@ -359,12 +488,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
                 out.string());
   } catch (...) {
     progress.finish();
-    store.finish();
+    if (store) store->finish();
     throw;
   }
   progress.finish();
   std::uint64_t done = total;
   for (const auto& chain : walkers) done = std::min(done, chain.steps());
+  done = comm.least({done}).front();
   if (done < total && !caught) {
     tell(fmt::format("stopped at step {} of {}: {}", done, total, judge.stop()));
     record["stopped"] = judge.stop();
@@ -374,16 +504,15 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
   }
-  if (problem.recipe.tuning.learns()) {
-    record["learnt"] = nlohmann::json::array();
-    for (const auto& chain : walkers) record["learnt"].push_back(learnt_by(chain, true));
+  if (problem.recipe.tuning.learns()) record["learnt"] = all_learnt<Real>(told, comm);
+  if (!comm.first()) return;
+  if (problem.recipe.tuning.learns())
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                        walkers.front().learnt_pace() * part.step.at(0),
                        walkers.front().learnt_friction() * part.friction.at(0)));
-  }
   record["seconds"] = seconds();
-  record["draws"] = store.kept().front().draws;
+  record["draws"] = store->kept().front().draws;
   record["finished"] = true;
   record["final"] = line;
   write_record(out, record);
@@ -392,8 +521,8 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   if (options.quiet) return;
   for (const char* split : {"train", "validation", "test"})
     if (line.contains(split)) print(shown(fmt::format("{:<10}", split), line[split]) + "\n");
-  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", store.kept().front().draws,
-                    walkers.size(), out.string(), out.string()));
+  print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", store->kept().front().draws, count,
+                    out.string(), out.string()));
 }
 
 Remark teller(bool quiet) {
@@ -423,7 +552,8 @@ void add(CLI::App& app, const Mode& mode) {
   command.callback([options, mode] {
     if (options->out.empty())
       options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
-    RunSettings settings = read_run_settings(options->file.value());
+    RunSettings settings;
+    ranks().together([&] { settings = read_run_settings(options->file.value()); });
     fill_in_temperatures(settings, mode.temperature);
     if (!options->from.empty()) settings.from = options->from;
     const long total = settings.warmup + settings.steps;
@@ -441,20 +571,29 @@ void go_to_directory_of(const nlohmann::json& record) {
 }
 
 void resume(Options& options) {
-  read_record(options.out);  // refuses what is no run before a lock is put there
-  Resumed resumed{RunLock(options.out), read_record(options.out)};
-  const std::string name = (std::filesystem::path(options.out) / "run.json").string();
+  Comm& comm = ranks();
+  Resumed resumed;
   RunSettings settings;
   Mode mode{};
-  std::string command;
-  try {
-    settings = read_run_settings(as_value(resumed.record.at("settings"), name));
-    command = resumed.record.at("command").get<std::string>();
-    for (const char* needed : {"until", "data_checksum", "kelvin", "command_line", "created_at"})
-      resumed.record.at(needed);
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", name, e.what());
-  }
+  std::string command, record;
+  const std::string name = (std::filesystem::path(options.out) / "run.json").string();
+  comm.together([&] {
+    if (!comm.first()) return;
+    read_record(options.out);  // refuses what is no run before a lock is put there
+    resumed.lock.emplace(options.out);
+    record = read_record(options.out).dump();
+  });
+  resumed.record = nlohmann::json::parse(comm.from_first(record));
+  comm.together([&] {
+    try {
+      settings = read_run_settings(as_value(resumed.record.at("settings"), name));
+      command = resumed.record.at("command").get<std::string>();
+      for (const char* needed : {"until", "data_checksum", "kelvin", "command_line", "created_at"})
+        resumed.record.at(needed);
+    } catch (const nlohmann::json::exception& e) {
+      throw Error("\"{}\" is damaged: {}", name, e.what());
+    }
+  });
   if (resumed.record.value("finished", false) && !options.more_steps && !options.until)
     return remark(fmt::format("\"{}\" has finished its {} steps; --steps N adds N more", options.out,
                               resumed.record.at("until").dump()));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin analyse`, from the command line, on runs whose answers are known.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/weights.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/npy.h"
 #include "tests/program.h"

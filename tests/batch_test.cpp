@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "files.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "tests/allocations.h"
 

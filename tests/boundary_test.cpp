@@ -3,8 +3,8 @@
 #include "kelvin/analysis/boundary.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/data/generators.h"
 #include "tests/program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands, from the command line.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
 
@@ -37,14 +37,14 @@ TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
   for (const auto& [scheme, step, square] : cases) {
     const auto ran =
         desk.kelvin("sample " + source +
-                    "/examples/oscillator.toml -q --force -o run --set steps=1000000 --set every=5 --set walkers=2" +
+                    "/examples/oscillator.toml -q --force -o run --set steps=250000 --set every=5 --set walkers=2" +
                     " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
     ASSERT_EQ(ran.code, 0) << ran.error;
     const json table = json::parse(desk.kelvin("summary run --json").out);
     const json q = row_of(table, "q[0]");
     const double error = q.at("its_error");
     EXPECT_LT(std::abs(q.at("mean_square").get<double>() - square), 4 * error) << scheme << " " << step;
-    EXPECT_LT(error, 0.01) << "too short a run to mean anything";
+    EXPECT_LT(error, 0.02) << "too short a run to mean anything";
     if (std::string(scheme) == "BAOAB") {
       const json on_step = row_of(table, "kinetic_energy of all"),
                  half_step = row_of(table, "kinetic_temperature of all");
@@ -281,9 +281,49 @@ TEST(Commands, DataAreShownInTheUnitsTheyCameIn) {
   EXPECT_EQ(json::parse(desk.kelvin("data run.toml --json").out).at(1).at("mean"), 20);
 }
 
+TEST(Commands, EveryExperimentCanBeRead) {
+  const Desk desk;
+  const auto list = desk.kelvin("experiment --list --json --folder " + source + "/experiments");
+  ASSERT_EQ(list.code, 0) << list.error;
+  EXPECT_GE(json::parse(list.out).size(), 17u);
+}
+
+TEST(Commands, AnExperimentIsRunGoesOnAndIsShown) {
+  const Desk desk;
+  std::filesystem::create_directories(desk.path("mine/tiny"));
+  desk.write("mine/tiny/experiment.toml", R"(
+title = "Verlet is stable below h = 2"
+measures = ["growth"]
+seeds = 1
+run = { steps = 1, model = { toy = "gaussian" } }
+[arm.verlet]
+label = "Verlet"
+run = { part = { all = { scheme = "BAB" } } }
+grid = { "part.all.step" = { from = 0.1, to = 2.1, count = 21 } }
+[claim.stable]
+says = "stable at 1.9"
+measure = "growth"
+more = "1.000001"
+than = "verlet part.all.step=1.9"
+)");
+  const auto first = desk.kelvin("experiment tiny --folder mine --store --json -q");
+  ASSERT_EQ(first.code, 0) << first.error;
+  const auto finding = json::parse(first.out).at(0).at("finding");
+  EXPECT_EQ(finding.at("words").at(0), "Of 1 claims: 1 reproduced.");
+  const auto again = desk.kelvin("experiment tiny --folder mine --json -q");
+  EXPECT_EQ(json::parse(again.out).at(0).at("finding").at("tables"), finding.at("tables"));
+  EXPECT_TRUE(json::parse(again.out).at(0).at("seconds").is_null()) << "nothing was left to run";
+  EXPECT_TRUE(json::parse(desk.read("mine/tiny/result.json")).at("finding").at("figures").empty());
+  const auto report = desk.kelvin("report runs/experiments/tiny --json -q");
+  ASSERT_EQ(report.code, 0) << report.error;
+  EXPECT_EQ(json::parse(report.out).at("figures"), json::array({"tiny-tiny-growth_over_step"}));
+  EXPECT_THAT(desk.kelvin("experiment tiney --folder mine").error, HasSubstr("did you mean \"tiny\"?"));
+}
+
 TEST(Commands, PagesOfTheDocumentationAreUpToDate) {
   const Desk desk;
-  for (const std::string page : {"letters", "settings"}) {
+  std::filesystem::create_symlink(source + "/experiments", desk.path("experiments"));
+  for (const std::string page : {"letters", "settings", "experiments"}) {
     std::stringstream stored;
     stored << std::ifstream(source + "/docs/" + page + ".md").rdbuf();
     EXPECT_EQ(stored.str(), desk.kelvin("page " + page).out) << "run ./run docs";

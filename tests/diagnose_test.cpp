@@ -3,9 +3,9 @@
 #include "kelvin/analysis/diagnose.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "kelvin/core/json.h"
 #include "tests/program.h"
 
 namespace kelvin {

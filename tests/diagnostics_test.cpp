@@ -7,11 +7,11 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 namespace {

@@ -105,7 +105,7 @@ TEST(Experiment, ARunThatDivergesIsCountedNotAveraged) {
   for (std::size_t c = 0; c < e.cells.size(); ++c) outcomes.push_back(perform(e, c, 1));
   EXPECT_NE(outcomes.back().stopped, "");
   const Finding finding = conclude(e, outcomes);
-  const auto& row = finding.tables.back().table.rows.back();
+  const auto& row = finding.tables[1].table.rows.back();
   EXPECT_EQ(row[0].second, "wild");
   EXPECT_EQ(row.back().first, "diverged");
   EXPECT_EQ(row.back().second, 1);
@@ -135,11 +135,98 @@ TEST(Experiment, TheBarrierIsTheLargestRiseAlongTheLine) {
   EXPECT_NEAR(row_named("barrier", measures(), "measure").of(s), 1 - 0.02 / 0.3, 1e-9) << "up to the grid of 1/50";
 }
 
+// Verlet's map has the trace 2 - h^2; OBABO's variance is 1/(1 - h^2/4).
+TEST(Experiment, StepsOnAQuadraticUAreMeasuredWithoutSampling) {
+  const Experiment e = read_experiment(parse_toml(R"(
+measures = ["growth", "variance_error"]
+[run]
+steps = 1
+model.toy = { name = "gaussian", stiffness = 1.0 }
+[arm.verlet]
+run = { part.all = { scheme = "BAB", temperature = 1.0 } }
+grid = { "part.all.step" = { from = 1.9, to = 2.1, count = 3 } }
+[arm.obabo]
+run = { part.all = { scheme = "OBABO", step = 0.5, temperature = 2.0 } }
+[arm.quartic]
+run = { model.toy = "quartic", part.all = { scheme = "BAB", step = 0.5 } }
+)",
+                                                  "test"),
+                                       "test");
+  ASSERT_EQ(e.cells.size(), 5u);
+  EXPECT_EQ(e.cells[4].name, "verlet part.all.step=2.1") << "arms in the order of their names";
+  EXPECT_NEAR(perform(e, 2, 1).values[0][0], 1, 1e-12);
+  const double half = 2.1 * 2.1 / 2 - 1;
+  EXPECT_NEAR(perform(e, 4, 1).values[0][0], half + std::sqrt(half * half - 1), 1e-9);
+  EXPECT_TRUE(std::isnan(perform(e, 2, 1).values[1][0])) << "nothing settles without a bath";
+  EXPECT_NEAR(perform(e, 0, 1).values[1][0], 1 / (1 - 0.0625) - 1, 1e-12);
+  EXPECT_THAT(perform(e, 1, 1).stopped, HasSubstr("no quadratic U"));
+}
+
+TEST(Experiment, AClassifierIsMappedByItsProbabilities) {
+  const Experiment e = read_experiment(parse_toml("classifier = 20\n" + text, "test"), "test");
+  const Outcome outcome = perform(e, 0, 1);
+  ASSERT_EQ(outcome.map.size(), 400u);
+  EXPECT_GE(*std::ranges::min_element(outcome.map), 0);
+  EXPECT_LE(*std::ranges::max_element(outcome.map), 1);
+  RunSettings settings = e.cells[0].settings;
+  const auto problem = make_problem<float>(settings, [](std::string_view) {});
+  double apart = 0;  // the sums of probabilities over the rows of each class, at the nearest points of the map
+  const auto nearest = [&](double x, const std::vector<double>& line) {
+    return std::size_t(std::ranges::min_element(line, {}, [&](double y) { return std::abs(x - y); }) - line.begin());
+  };
+  for (std::size_t i = 0; i < problem.data.train.rows; ++i) {
+    const double p = outcome.map[nearest(problem.data.train.inputs[2 * i + 1], outcome.map_y) * 20 +
+                                 nearest(problem.data.train.inputs[2 * i], outcome.map_x)];
+    apart += (problem.data.train.targets[i] > 0.5 ? 1 : -1) * p;
+  }
+  EXPECT_GT(apart, 0) << "the second class is likelier where its rows are";
+  EXPECT_TRUE(perform(e, 0, 2).map.empty()) << "only the first seed's";
+}
+
+TEST(Experiment, AGridOfTwoAxesHasATableOfMeans) {
+  const Experiment e = experiment();
+  std::vector<Outcome> outcomes;
+  for (std::size_t c = 0; c < e.cells.size(); ++c)
+    for (long seed = 1; seed <= 2; ++seed) outcomes.push_back(perform(e, c, seed));
+  const Finding finding = conclude(e, outcomes);
+  ASSERT_EQ(finding.tables.size(), 2 + e.settings.measures.size()) << "claims, numbers, one for each measure";
+  for (const auto& row : finding.tables[1].table.rows) EXPECT_EQ(row[0].second, "descent");
+  const Table& means = finding.tables[2].table;
+  ASSERT_EQ(means.rows.size(), 2u);
+  ASSERT_EQ(means.rows[1].size(), 3u);
+  EXPECT_EQ(means.rows[1][0], (std::pair<std::string, nlohmann::json>("friction", 10.0)));
+  EXPECT_EQ(means.rows[1][2].first, "temperature 0.1");
+  const double mean = (outcomes[8].values[0].back() + outcomes[9].values[0].back()) / 2;
+  EXPECT_NEAR(means.rows[1][2].second.get<double>(), mean, 1e-3 * mean) << "four digits";
+}
+
+TEST(Experiment, AClaimMayCompareTwoStepsOfARun) {
+  const Experiment e = experiment(
+      "[claim.falls]\nsays = \"the loss falls\"\nmeasure = \"train.loss\"\nmore = \"descent\"\nthan = \"descent\"\n"
+      "at = 10\nthan_at = 40\n");
+  std::vector<Outcome> outcomes;
+  for (long seed = 1; seed <= 3; ++seed) outcomes.push_back(perform(e, 0, seed));
+  std::vector<double> falls;
+  for (const Outcome& o : outcomes) falls.push_back(o.values[0][0] - o.values[0][3]);
+  const auto [difference, error] = row_named("mean", statistics(), "statistic").of(falls);
+  const Finding finding = conclude(e, outcomes);
+  const auto& row = finding.tables[0].table.rows[0];
+  EXPECT_EQ(row[4].first, "difference");
+  EXPECT_NEAR(row[4].second.get<double>(), difference, 1e-3 * std::abs(difference));
+  EXPECT_EQ(row[5].first, "error");
+  EXPECT_NEAR(row[5].second.get<double>(), error, 1e-3 * error) << "that of the differences, seed by seed";
+  EXPECT_EQ(row[6].second, 3) << "runs";
+}
+
 TEST(Experiment, MistakesAreNamed) {
   const auto refusal = [](const std::string& more) { return error_of([&] { experiment(more); }); };
   EXPECT_THAT(refusal("[arm.x]\nrun = { part.all = { stp = 1 } }\n"), HasSubstr("did you mean \"step\"?"));
   EXPECT_THAT(refusal("[claim.x]\nmeasure = \"test.loss\"\n"), HasSubstr("which `measures` does not list"));
   EXPECT_THAT(refusal("[arm.x]\nrun = { steps = 41 }\n"), HasSubstr("same number of steps"));
+  EXPECT_THAT(refusal("[claim.x]\nmeasure = \"train.loss\"\nmore = \"descend\"\nthan = \"0\"\n"),
+              HasSubstr("neither a number nor one of the arms, such as \"descent\""));
+  EXPECT_THAT(refusal("[arm.x]\ngrid = { \"part.all.step\" = { from = 1, to = 2, count = 1 } }\n"),
+              HasSubstr("count must be at least 2"));
   EXPECT_THAT(error_of([] { read_experiment(parse_toml("title = \"x\"", "test"), "x"); }), HasSubstr("[arm.NAME]"));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run in the formats of other tools, read back and compared with its draws.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/data/csv.h"
 #include "kelvin/data/npy.h"
 #include "kelvin/data/safetensors.h"

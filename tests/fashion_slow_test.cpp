@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax regression on real images: the example reaches what it promises, and its gradient is the gradient.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "kelvin/chain/problem.h"
+#include "kelvin/core/json.h"
 #include "tests/program.h"
 
 namespace kelvin {

@@ -3,10 +3,10 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "files.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/npy.h"
 

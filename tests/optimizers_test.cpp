@@ -73,6 +73,23 @@ TEST(Optimizers, FollowPyTorchsTrajectories) {
   EXPECT_EQ(lines, 45);
 }
 
+// The heavy ball follows PyTorch's momentum (above), OBA at temperature 0 the heavy ball: momentum e^(-friction step),
+// a rate of step^2.
+TEST(Optimizers, ObaIsPyTorchsMomentum) {
+  const double step = std::sqrt(0.05);
+  Trained ball(learning("heavy_ball", 0.05)), word(moving("OBA", step, -std::log(0.9) / step, 0));
+  Trained other(moving("OBA", 0.05, -std::log(0.9) / 0.05, 0));  // a rate of step
+  double apart = 0;
+  for (int n = 0; n < 50; ++n) {
+    ball.chain.step(), word.chain.step(), other.chain.step();
+    for (std::size_t i = 0; i < 6; ++i) {
+      ASSERT_NEAR(word.chain.q()[i], ball.chain.q()[i], 1e-13) << n;
+      apart = std::max(apart, std::abs(other.chain.q()[i] - ball.chain.q()[i]));
+    }
+  }
+  EXPECT_GT(apart, 0.1);
+}
+
 double norm(const double* x) { return std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
 TEST(Optimizers, LarsFollowsItsFormula) {

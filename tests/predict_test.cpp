@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin predict` as a user would call it.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/data/npy.h"
 #include "tests/program.h"
 

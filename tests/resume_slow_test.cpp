@@ -3,11 +3,12 @@
 #include <sys/mount.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
+#include "tests/run_contents.h"
 
 namespace kelvin {
 namespace {
@@ -15,35 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
-
-// Everything that must not depend on interruptions: all of samples.zarr but times, the checkpoint, the log but times.
-std::map<std::string, std::string> contents(const std::string& run) {
-  std::map<std::string, std::string> all;
-  for (const char* part : {"samples.zarr", "checkpoint"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(run) / part)) {
-      const std::string name = entry.path().string().substr(run.size());
-      const bool times = name.find("/time/") != std::string::npos || name.ends_with(".zattrs") ||
-                         name.ends_with(".zmetadata") || name.ends_with(".part");
-      if (entry.is_regular_file() && !times) all[name] = bytes_of(entry.path().string());
-    }
-  std::stringstream lines(bytes_of(run + "/log.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    auto state = json::parse(line);
-    state.erase("seconds"), state.erase("rate");
-    all["log.jsonl"] += state.dump() + "\n";
-  }
-  return all;
-}
-
-void expect_same(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b,
-                 const std::string& what) {
-  EXPECT_EQ(a.size(), b.size()) << what;
-  EXPECT_GT(a.size(), 20u);
-  for (const auto& [name, bytes] : a) {
-    ASSERT_TRUE(b.contains(name)) << what << ": " << name;
-    EXPECT_TRUE(bytes == b.at(name)) << what << ": " << name;
-  }
-}
 
 // The draws that the manifest of `run` names are those of the finished run.
 void expect_acknowledged_draws(const std::string& run, const Samples& whole, std::vector<std::uint64_t>& named) {

@@ -52,7 +52,8 @@ TEST(Scheme, NamesAndAliasesStandForTheirStrings) {
 }
 
 TEST(Scheme, LettersMadeAtRunTimeAreReadToo) {
-  const Letter flip{'f',
+  const Letter flip{{},
+                    'f',
                     Joint::no,
                     false,
                     true,

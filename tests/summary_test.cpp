@@ -3,10 +3,10 @@
 #include "kelvin/analysis/summary.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "kelvin/analysis/columns.h"
+#include "kelvin/core/json.h"
 #include "tests/program.h"
 
 namespace kelvin {

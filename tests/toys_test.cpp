@@ -26,6 +26,7 @@ const std::vector<Case> cases = {
     {with("{ name = 'gaussian', covariance = [2.0, 0.6, 0.6, 0.5], mean = 1.0 }"), {-13, -6}, {15, 8}},
     {with("{ name = 'noisy', dimension = 2, stiffness = 0.7, rows = 5 }"), {-13, -13}, {13, 13}},
     {with("{ name = 'two_scales', slow = 0.3, fast = 0.9 }"), {-12}, {12}},
+    {with("{ name = 'slow_fast', stiffness = 2.0 }"), {-13, -11}, {13, 11}},
     {with("'double_well'"), {-3}, {3}},
     {with("{ name = 'double_well', height = 1.0, tilt = -2.0 }"), {-4}, {4}},
     {with("{ name = 'mixture', grid = 3, spacing = 2.0, sd = 0.3 }"), {-5, -5}, {5, 5}},

@@ -2,10 +2,9 @@
 // What training needs around the letters: phases, patience, masks.
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/model/mask.h"
 #include "kelvin/model/penalty.h"
@@ -152,7 +151,21 @@ preset = { name = "sgd", step = 0.1 }
   EXPECT_EQ(s.phase[1].part.at("hidden").step.number("value"), 0.1);
 }
 
+TEST(Phases, OverridesCountThemFromOne) {
+  Value file = parse_toml(
+      "model.layers = [2, 3, 1]\n[[phase]]\nsteps = 10\n[[phase]]\nsteps = 20\npreset = { name = 'sgd' }", "test");
+  override_with(file, "phase.2.preset.step=0.3");
+  override_with(file, "phase.1.steps=7");
+  const RunSettings settings = read_run_settings(file);
+  EXPECT_EQ(settings.phase[0].steps, 7);
+  EXPECT_EQ(settings.phase[1].part.at("layer2").step.number("value"), 0.3);
+  for (const char* wrong : {"phase.3.steps=1", "phase.0.steps=1", "phase.x.steps=1", "phase.2x.steps=1"})
+    EXPECT_THAT(error_of([&] { override_with(file, wrong); }), HasSubstr("one of 2 entries, which are counted from 1"));
+}
+
 TEST(Phases, MistakesAreNamed) {
+  EXPECT_THAT(error_of([] { settings_of("model.layers = [1, 1]\n[phase]\nsteps = 3"); }),
+              HasSubstr("write [[phase]] before the settings of each"));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "part.all.prior = 1.0"); }), HasSubstr("cannot change"));
   EXPECT_THAT(error_of([] { settings_of("warmup = 12\n" + two_phases); }), HasSubstr("steps must be at least 1"));
   EXPECT_THAT(error_of([] { settings_of(two_phases + "[[phase]]\nstep = 3"); }), HasSubstr("did you mean \"steps\""));

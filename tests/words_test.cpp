@@ -333,6 +333,42 @@ temperature = 0)",
   }
 }
 
+// ---- reversible averaging: x is slow, y fast; the mean of the slow force over the fast flow by the trapezoidal rule
+
+// k steps of Verlet of the fast group with time h/k each and the slow one at rest or drifting; returns the mean slow
+// force on the way.
+Vec fast_flow(Formula& s, double h, int inner, bool drifts) {
+  Vec sum(size, 0.0);
+  for (int n = 0; n < inner; ++n) {
+    s.forces();
+    add(sum, 0.5 / inner, s.G1), add(s.py, h / 2 / inner, s.G2), add(s.y, h / inner, s.py);
+    if (drifts) add(s.x, h / inner, s.px);
+    s.forces();
+    add(sum, 0.5 / inner, s.G1), add(s.py, h / 2 / inner, s.G2);
+  }
+  return sum;
+}
+
+void reversible_averaging(const char* preset, bool drifts) {
+  const double h = 0.2, T = 0.3;
+  Formula f;
+  f.px = initial_momenta("slow", T), f.py = initial_momenta("fast", T);
+  compare(fmt::format(R"(preset = {{ name = "{}", step = 0.2, temperature = 0.3 }})", preset), f, [=](Formula& s, int) {
+    Formula ahead = s;
+    add(s.px, h / 2, fast_flow(ahead, h, 10, false));
+    if (!drifts) add(s.x, h / 2, s.px);
+    fast_flow(s, h, 10, drifts);
+    if (!drifts) add(s.x, h / 2, s.px);
+    Formula back = s;
+    mix(back.py, -1, 0, back.py);
+    add(s.px, h / 2, fast_flow(back, h, 10, false));
+  });
+}
+
+TEST(Words, ReversibleAveraging) { reversible_averaging("ra0", false); }
+
+TEST(Words, ReversibleAveragingWithDrift) { reversible_averaging("ra1", true); }
+
 TEST(Words, TheSlowPartWaitsForGradientsItDoesNotNeed) {
   struct Counted : Coupled {
     std::shared_ptr<std::vector<int>> asked = std::make_shared<std::vector<int>>(2, 0);

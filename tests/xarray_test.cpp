@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // xarray reads a run, finished or growing, and sees what the C++ side sees.
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "kelvin/trajectory/zarr.h"
 #include "tests/program.h"

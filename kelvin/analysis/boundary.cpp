@@ -6,21 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/mean.h"
 #include "kelvin/data/generators.h"
 
 namespace kelvin {
 namespace {
-
-struct Spread {
-  double mean = NAN, error = NAN;  // standard error; nan for one value
-};
-Spread spread(const std::vector<double>& x) {
-  const double n = double(x.size());
-  double mean = 0, square = 0;
-  for (const double value : x) mean += value / n;
-  for (const double value : x) square += (value - mean) * (value - mean);
-  return {mean, n > 1 ? std::sqrt(square / (n - 1) / n) : NAN};
-}
 
 // Log odds bend less than probabilities, so that linear interpolation finds the level more exactly.
 double log_odds(double p) {
@@ -38,7 +28,7 @@ struct Seen {
   std::vector<Piece> pieces;  // of the average over walkers
   std::vector<Bend> walkers;  // each of its own average
   Bend bend;
-  std::vector<Spread> steep_x, steep_y;  // at the inner nodes, over walkers
+  std::vector<MeanOf> steep_x, steep_y;  // at the inner nodes, over walkers
   std::vector<Path> known;
 };
 
@@ -101,7 +91,7 @@ Seen look(const Replay<Real>& run, const Extent& extent, const BoundaryOptions& 
     for (std::size_t i = 0; i + 2 < options.grid; ++i) {
       std::vector<double> values;
       for (const auto& walker : steep) values.push_back(walker[line][i]);
-      (line ? seen.steep_y : seen.steep_x).push_back(spread(values));
+      (line ? seen.steep_y : seen.steep_x).push_back(mean_of(values));
     }
   return seen;
 }
@@ -125,8 +115,8 @@ void add_average(Table& table, const std::string& of, const std::vector<Bend>& b
     std::vector<double> values;
     for (const Bend& b : bends)
       if (const double x = double(value(b)); std::isfinite(x)) values.push_back(x);
-    const Spread s = spread(values);
-    means.emplace_back(name, cell(values.empty() ? NAN : s.mean)), errors.emplace_back(name, cell(s.error));
+    const MeanOf s = mean_of(values);
+    means.emplace_back(name, cell(values.empty() ? NAN : s.value)), errors.emplace_back(name, cell(s.error));
   };
   add("pieces", [](const Bend& b) { return b.pieces; });
   add("length", [](const Bend& b) { return b.length; });
@@ -171,7 +161,7 @@ std::vector<Curve> lines_and_points(const Seen& seen, const Replay<Real>& run) {
   return out;
 }
 
-Figure steepness_figure(const Plane& plane, const std::array<std::vector<Spread>, 2>& lines, const std::string& over,
+Figure steepness_figure(const Plane& plane, const std::array<std::vector<MeanOf>, 2>& lines, const std::string& over,
                         const std::array<std::string, 2>& names) {
   Figure f{"cross_sections",
            "Steepness of predictions along the axes",
@@ -189,9 +179,9 @@ Figure steepness_figure(const Plane& plane, const std::array<std::vector<Spread>
     Curve c{fmt::format("along {}, at {} = {:g}", names[line], names[1 - line], across), {}, {}, {}, {}, "line"};
     const auto& at = line ? plane.y : plane.x;
     c.x.assign(at.begin() + 1, at.end() - 1);
-    for (const Spread& s : lines[line]) {
-      c.y.push_back(s.mean);
-      if (!std::isnan(s.error)) c.low.push_back(s.mean - s.error), c.high.push_back(s.mean + s.error);
+    for (const MeanOf& s : lines[line]) {
+      c.y.push_back(s.value);
+      if (!std::isnan(s.error)) c.low.push_back(s.value - s.error), c.high.push_back(s.value + s.error);
     }
     f.curves.push_back(std::move(c));
   }
@@ -290,19 +280,19 @@ Finding compared(const std::vector<Seen>& runs) {
   std::vector<double> means;
   for (const Bend& b : bends)
     if (std::isfinite(b.mean)) means.push_back(b.mean);
-  const Spread s = spread(means);
+  const MeanOf s = mean_of(means);
   const Seen& first = runs.front();
   out.words = {means.empty()
                    ? std::string("No run has a boundary within the extent.")
-                   : fmt::format("Mean curvature over {} runs: {:.4g} +- {:.2g}.", means.size(), s.mean, s.error),
+                   : fmt::format("Mean curvature over {} runs: {:.4g} +- {:.2g}.", means.size(), s.value, s.error),
                how_words(first.plane, first.level, first.map)};
   out.tables.push_back({"Curvature", table});
-  std::array<std::vector<Spread>, 2> lines;
+  std::array<std::vector<MeanOf>, 2> lines;
   for (std::size_t line = 0; line < 2; ++line)
     for (std::size_t i = 0; i < first.steep_x.size(); ++i) {
       std::vector<double> values;
-      for (const Seen& seen : runs) values.push_back((line ? seen.steep_y : seen.steep_x)[i].mean);
-      lines[line].push_back(spread(values));
+      for (const Seen& seen : runs) values.push_back((line ? seen.steep_y : seen.steep_x)[i].value);
+      lines[line].push_back(mean_of(values));
     }
   out.figures.push_back(
       steepness_figure(first.plane, lines, "; band: standard error over runs", {"first input", "second input"}));

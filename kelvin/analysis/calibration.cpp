@@ -35,13 +35,6 @@ void add(Bin& bin, double confidence, bool right) {
 
 }  // namespace
 
-MeanOf mean_of(std::span<const double> x) {
-  const double n = double(x.size()), mean = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  double squares = 0;
-  for (const double v : x) squares += (v - mean) * (v - mean);
-  return {mean, x.size() > 1 ? std::sqrt(squares / (n - 1) / n) : nan};
-}
-
 MeanOf root_mean_of(std::span<const double> squares) {
   const auto [value, error] = mean_of(squares);
   const double root = std::sqrt(value);

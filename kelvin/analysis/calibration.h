@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kelvin/core/mean.h"
+
 namespace kelvin {
 
 struct Metric {
@@ -15,10 +17,6 @@ struct Metric {
   std::string_view meaning;
 };
 
-struct MeanOf {
-  double value, error;
-};
-MeanOf mean_of(std::span<const double>);       // sd / sqrt(n)
 MeanOf root_mean_of(std::span<const double>);  // of squares; the error by the derivative of the root
 MeanOf share_of(std::span<const char>);        // sqrt(p (1 - p) / n)
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kelvin/core/mean.h"
 #include "kelvin/core/parallel.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/trajectory/samples.h"
@@ -146,16 +147,10 @@ class Observed {
   std::vector<double> coarse_, fine_;
 };
 
-double mean_of(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double value : x) sum += value;
-  return sum / double(x.size());
-}
-
 // Standard error of the mean of batch means, one pair after another. Neighbouring batches that still resemble each
 // other say that batches are too short: the error is then that of an AR(1) with their correlation.
 double batch_error(const std::vector<double>& means) {
-  const double n = double(means.size()), mean = mean_of(means);
+  const double n = double(means.size()), mean = mean_of(means).value;
   double square = 0, product = 0;
   for (std::size_t k = 0; k < means.size(); ++k) {
     square += (means[k] - mean) * (means[k] - mean);
@@ -169,11 +164,11 @@ double batch_error(const std::vector<double>& means) {
 Bias bias_of(const std::string& name, const BatchMeans& all, double share, double length) {
   Bias b;
   b.of = name;
-  b.mean = mean_of(all.coarse);
-  b.deviation = std::sqrt(std::max(0.0, mean_of(all.coarse_square) - b.mean * b.mean));
+  b.mean = mean_of(all.coarse).value;
+  b.deviation = std::sqrt(std::max(0.0, mean_of(all.coarse_square).value - b.mean * b.mean));
   std::vector<double> difference = all.coarse;
   for (std::size_t k = 0; k < difference.size(); ++k) difference[k] -= all.fine[k];
-  b.difference = mean_of(difference);
+  b.difference = mean_of(difference).value;
   b.difference_error = batch_error(difference);
   const double coarse = batch_error(all.coarse);
   b.alone = std::hypot(coarse, batch_error(all.fine));

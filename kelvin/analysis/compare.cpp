@@ -9,7 +9,9 @@
 #include <sstream>
 
 #include "kelvin/analysis/diagnostics.h"
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/files.h"
 
@@ -25,16 +27,6 @@ struct Run {
   std::vector<json> log;
   std::vector<Measured> measures;
 };
-
-std::vector<json> read_log(const std::filesystem::path& run) {
-  std::vector<json> out;
-  if (!std::filesystem::exists(run / "log.jsonl")) return out;
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);)  // the last line of a run that is under way may be half a line
-    if (json line = json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
-      out.push_back(std::move(line));
-  return out;
-}
 
 // A number deep in a line of the log: "test/loss"; nan if it is not there.
 double logged(const json& line, const std::string& path) {
@@ -79,7 +71,8 @@ void score_draws(const Replay<Real>& run, std::size_t most, const std::function<
   for (const auto& [split, network] : splits)
     for (const char* name : {"loss", "accuracy", "rmse"})
       if (const auto at = series.find(split + " " + name); at != series.end())
-        add(out, at->first + " over draws", mean(at->second), mcse_mean(at->second));
+        add(out, at->first + " over draws", mean(at->second),
+            mcse_mean(ensemble_means(at->second, walkers_together(samples))));
 }
 
 // Summed over the walkers; nan for a run without a checkpoint that can be read.
@@ -111,11 +104,11 @@ std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>&
       energy.push_back(samples.statistic("potential", w));
       acceptance += mean({samples.statistic("acceptance_rate", w)}) / double(samples.walkers);
     }
-    const double ess = ess_bulk(energy);
-    add(out, "potential", mean(energy), mcse_mean(energy));
-    add(out, "rhat of potential", rhat(energy));
-    add(out, "ess of potential", ess);
-    add(out, "ess of potential per second", ess / seconds);
+    const Convergence c = ensemble_convergence(energy, walkers_together(samples));
+    add(out, "potential", c.mean, c.mcse_mean);
+    add(out, "rhat of potential", c.rhat);
+    add(out, "ess of potential", c.ess_bulk);
+    add(out, "ess of potential per second", c.ess_bulk / seconds);
     add(out, "acceptance", acceptance);
   }
   add(out, "draws", double(samples.draws * samples.walkers));
@@ -225,11 +218,8 @@ std::vector<Measured> average(const std::vector<std::vector<Measured>>& runs) {
     for (const auto& run : runs)
       for (const Measured& m : run)
         if (m.name == first.name) values.push_back(m.value);
-    const double n = double(values.size());
-    double mean = 0, square = 0;
-    for (const double x : values) mean += x / n;
-    for (const double x : values) square += (x - mean) * (x - mean);
-    out.push_back({first.name, mean, n > 1 ? std::sqrt(square / (n - 1) / n) : NAN});
+    const auto [mean, error] = mean_of(values);
+    out.push_back({first.name, mean, error});
   }
   return out;
 }

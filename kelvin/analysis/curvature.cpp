@@ -119,7 +119,7 @@ Leading leading_eigenvalues(const Operator& H, const LeadingPlan& plan) {
   return out;
 }
 
-TraceEstimate trace_estimate(const MakeOperator& make, const Probes& probes) {
+MeanOf trace_estimate(const MakeOperator& make, const Probes& probes) {
   if (probes.count < 2) throw Error("a standard error needs at least 2 probes, not {}", probes.count);
   std::vector<double> each(probes.count);
   each_probe(make, probes, [&](std::size_t k, const Operator& H, const Eigen::VectorXd& v) {
@@ -127,11 +127,7 @@ TraceEstimate trace_estimate(const MakeOperator& make, const Probes& probes) {
     H.times({v.data(), H.size}, {Hv.data(), H.size});
     each[k] = v.dot(Hv);
   });
-  const double n = double(probes.count);
-  double mean = 0, square = 0;
-  for (const double x : each) mean += x / n;
-  for (const double x : each) square += (x - mean) * (x - mean);
-  return {mean, std::sqrt(square / (n - 1) / n)};
+  return mean_of(each);
 }
 
 SpectralDensity spectral_density(const MakeOperator& make, const Probes& probes, std::size_t depth) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "kelvin/core/mean.h"
+
 namespace kelvin {
 
 struct Operator {
@@ -39,10 +41,7 @@ struct Probes {
 };
 
 // Hutchinson: the mean of v.Hv, and its standard error.
-struct TraceEstimate {
-  double trace, error;
-};
-TraceEstimate trace_estimate(const MakeOperator&, const Probes&);
+MeanOf trace_estimate(const MakeOperator&, const Probes&);
 
 // Stochastic Lanczos quadrature: eigenvalues and their weights (of sum 1) such that the weighted mean of f(value) is
 // that of f over the spectrum, exactly for polynomials below degree 2 `depth` but for the noise of the probes.

@@ -81,6 +81,15 @@ Judgements residuals(const Evidence& e) {
                                                      "held; use a smaller step",
                                                      q.name, worst, most)});
   }
+  constexpr double rare = 1e-3;  // of the steps
+  for (const PartEvidence& part : e.parts) {
+    if (part.fallbacks == 0) continue;
+    const bool harmless = part.fallbacks < rare * part.steps;
+    out.push_back({harmless ? fine : fault,
+                   fmt::format("{:.0f} projections of part \"{}\" did not converge and took the nearest point "
+                               "instead{}",
+                               part.fallbacks, part.name, harmless ? "" : ": use a smaller step")});
+  }
   return out;
 }
 
@@ -174,16 +183,16 @@ Judgements drift(const Evidence& e) {
   double product = 0;
   for (const auto& x : e.energy)
     for (std::size_t i = 0; i < x.size(); ++i) product += (double(i) - middle) * x[i];
-  const double slope = product / spread / double(e.samples.walkers);
+  const double chains = double(e.energy.size()), slope = product / spread / chains;
   Chains rest = e.energy;
   double square = 0;
   for (auto& x : rest) {
     const double m = mean({x});
     for (std::size_t i = 0; i < x.size(); ++i) x[i] -= m + slope * (double(i) - middle), square += x[i] * x[i];
   }
-  const double sd = std::sqrt(square / (n * double(e.samples.walkers)));
+  const double sd = std::sqrt(square / (n * chains));
   const double tau = std::max(1.0, windowed_autocorrelation_time(rest).tau);
-  const double change = slope * n / sd, error = n * std::sqrt(tau / spread / double(e.samples.walkers));
+  const double change = slope * n / sd, error = n * std::sqrt(tau / spread / chains);
   if (!(std::isfinite(change) && n > 10 * tau)) return {};
   if (std::abs(change) > sure * error && std::abs(change) > 0.5)
     return {{fault, fmt::format("the energy {} by {:.2g} +- {:.1g} of its standard deviations over the run: it had not "
@@ -230,6 +239,13 @@ Judgements step(const Evidence& e) {
       continue;
     }
     const Measured configurational = measured(part.configurational), kinetic = measured(part.kinetic);
+    if (std::isnan(configurational.value)) {
+      out.push_back(
+          {unknown, fmt::format("part \"{}\" has no entry without a constraint, and on a manifold q.g does not "
+                                "tell the temperature",
+                                part.name)});
+      continue;
+    }
     const bool both = part.kinetic_exact && kinetic.known;
     const Measured reference = both ? kinetic : Measured{1, 0, true};
     Measured difference{configurational.value - reference.value, std::hypot(configurational.error, reference.error),
@@ -259,7 +275,8 @@ Judgements length(const Evidence& e) {
     return {{fault, fmt::format("too short: {} ({}); go on with `kelvin resume {} --steps {}`", worst->time.refusal(),
                                 worst->quantity.name, e.samples.run.string(),
                                 worst->time.missing * std::size_t(e.settings.every))}};
-  return {{fine, fmt::format("every walker has {:.0f} autocorrelation times of {:.3g} draws ({})",
+  return {{fine, fmt::format("every {} has {:.0f} autocorrelation times of {:.3g} draws ({})",
+                             e.together > 1 ? "ensemble of walkers" : "walker",
                              double(worst->time.draws) / worst->time.tau, worst->time.tau, worst->quantity.name)}};
 }
 
@@ -273,7 +290,7 @@ Judgements agreement(const Evidence& e) {
   else {
     double alone = 0;  // the worst of each walker's halves
     for (const auto& x : worst->quantity.chains) alone = std::fmax(alone, rhat({x}));
-    const bool stuck = e.samples.walkers > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
+    const bool stuck = worst->quantity.chains.size() > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
     out.push_back({fault, fmt::format("chains disagree: rhat of {} is {:.3g}, above {}; {}", worst->quantity.name,
                                       together, highest_rhat,
                                       stuck ? "each walker is settled by itself, so they sit in different places: "
@@ -282,6 +299,10 @@ Judgements agreement(const Evidence& e) {
   }
   if (e.samples.walkers == 1)
     out.push_back({unknown, "one walker cannot disagree with another: rhat compares its halves only; use walkers = 4"});
+  else if (worst->quantity.chains.size() == 1)
+    out.push_back({unknown,
+                   "the walkers are coupled and count as one chain, which cannot disagree with another: rhat "
+                   "compares its halves only; use coupling.ensembles = 2"});
   return out;
 }
 

@@ -11,24 +11,15 @@
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/core/sums.h"
 
 namespace kelvin {
 namespace {
 
-double mean_of(std::span<const double> x) {
-  double sum = 0, rest = 0;
-  for (const double v : x) sum += v;
-  sum /= double(x.size());
-  for (const double v : x) rest += v - sum;  // what rounding left out
-  return sum + rest / double(x.size());
-}
-
 double variance_of(std::span<const double> x) {
-  const double m = mean_of(x);
-  double square = 0;
-  for (const double v : x) square += (v - m) * (v - m);
-  return square / (double(x.size()) - 1);
+  const double error = mean_of(x).error;
+  return error * error * double(x.size());
 }
 
 std::vector<double> pooled(const Chains& chains) {
@@ -159,8 +150,8 @@ double basic_rhat(const Chains& chains) {
   if (hopeless(chains)) return NAN;
   const double n = double(chains.front().size());
   std::vector<double> means, variances;
-  for (const auto& x : chains) means.push_back(mean_of(x)), variances.push_back(variance_of(x));
-  return std::sqrt((n * variance_of(means) / mean_of(variances) + n - 1) / n);
+  for (const auto& x : chains) means.push_back(mean_of(x).value), variances.push_back(variance_of(x));
+  return std::sqrt((n * variance_of(means) / mean_of(variances).value + n - 1) / n);
 }
 
 constexpr std::size_t few_lags = 64;  // so many are summed; for more of them a transform is faster
@@ -176,7 +167,7 @@ double basic_ess(const Chains& chains, std::size_t lags = few_lags) {
   for (const auto& x : chains) {
     const auto mine = autocovariance(x, lags);
     for (std::size_t t = 0; t < lags; ++t) covariance[t] += mine[t] / double(chains.size());
-    means.push_back(mean_of(x));
+    means.push_back(mean_of(x).value);
   }
   const double within = covariance[0] * double(n) / double(n - 1);
   const double total = covariance[0] + (chains.size() > 1 ? variance_of(means) : 0);
@@ -228,7 +219,7 @@ std::vector<double> autocovariance(std::span<const double> x, std::size_t lags) 
   std::size_t padded = 1;
   while (padded < 2 * n) padded *= 2;
   std::vector<double> values(lags <= few_lags ? n : padded, 0.0);
-  const double m = mean_of(x);
+  const double m = mean_of(x).value;
   for (std::size_t i = 0; i < n; ++i) values[i] = x[i] - m;
   if (lags <= few_lags) {
     std::vector<double> out(lags);
@@ -261,7 +252,7 @@ std::vector<double> autocorrelation(const Chains& chains) {
   return rho;
 }
 
-double mean(const Chains& chains) { return mean_of(pooled(chains)); }
+double mean(const Chains& chains) { return mean_of(pooled(chains)).value; }
 double deviation(const Chains& chains) { return std::sqrt(variance_of(pooled(chains))); }
 
 double quantile_of_sorted(std::span<const double> sorted, double share) {
@@ -358,7 +349,7 @@ AutocorrelationTime reduced_autocorrelation_time(const Chains& chains) {
   if (chains.empty() || hopeless(chains)) return {NAN, draws, 0};
   Chains x = chains;
   for (auto& walker : x) {
-    const double m = mean_of(walker);
+    const double m = mean_of(walker).value;
     for (double& v : walker) v -= m;
   }
   double variance = 0, total = 0;

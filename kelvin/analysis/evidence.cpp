@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
 #include "kelvin/model/prior.h"
 
@@ -20,19 +20,14 @@ constexpr std::size_t few_parameters = 20;
 
 std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
   std::vector<LearningCurve> curves;
-  if (!std::filesystem::exists(run / "log.jsonl")) return curves;
   for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);) {
-    const json line = json::parse(text, nullptr, false);  // the last may be half-written
-    if (!line.is_object() || !line.contains("step")) continue;
+  for (const json& line : read_log(run))
     for (LearningCurve& curve : curves) {
       const json found = line.value(curve.name, json());
       const json loss = found.is_object() ? found.value("loss", json()) : found;
       if (found.is_null()) continue;
       curve.steps.push_back(line["step"]), curve.loss.push_back(loss.is_number() ? loss.get<double>() : NAN);
     }
-  }
   std::erase_if(curves, [](const LearningCurve& c) { return c.loss.empty(); });
   return curves;
 }
@@ -54,7 +49,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const PartSettings& settings = known->second;
   PartEvidence part;
   part.name = name;
-  part.freedom = record.at("degrees_of_freedom");
+  part.freedom = record.at("degrees_of_freedom").get<double>() * double(e.together);
   part.kinetic_exact = record.at("kinetic_temperature_is_exact");
   part.confined = e.settings.model.toy.given() ||
                   prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
@@ -62,15 +57,23 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
       settings.temperature.given() ? settings.temperature : Choice("posterior"),
       {double(e.settings.warmup + e.settings.steps), std::max(1.0, e.samples.record.value("rows", 1.0))});
   part.warm = temperature.range().first > 0;
+  if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array)) {
+    const Chains fallbacks = columns(e.samples, array, std::array{k})[0];
+    for (const auto& x : fallbacks) part.fallbacks += x.back();
+  }
+  part.steps = steps[0].back();
   if (!part.warm) return part;
-  part.kinetic = relative(columns(e.samples, "sample_stats/kinetic_temperature", std::array{k})[0], steps, temperature);
-  part.configurational =
-      relative(columns(e.samples, "sample_stats/configurational_temperature", std::array{k})[0], steps, temperature);
+  const auto over_set = [&](const char* name) {
+    return ensemble_means(relative(columns(e.samples, name, std::array{k})[0], steps, temperature), e.together);
+  };
+  part.kinetic = over_set("sample_stats/kinetic_temperature");
+  part.configurational = over_set("sample_stats/configurational_temperature");
   return part;
 }
 
 void judge(Evidence& e, Quantity quantity) {
-  const Convergence c = convergence(quantity.chains);
+  const Convergence c = ensemble_convergence(quantity.chains, e.together);
+  quantity.chains = ensemble_means(quantity.chains, e.together);
   const AutocorrelationTime time = windowed_autocorrelation_time(quantity.chains);
   e.judged.push_back({std::move(quantity), c, time});
 }
@@ -80,9 +83,11 @@ void judge(Evidence& e, Quantity quantity) {
 Evidence evidence_of(const Samples& samples) {
   if (samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
-  Evidence e{samples, settings_of(samples), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, learning_curves(samples.run)};
+  Evidence e{samples, settings_of(samples),        walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
+             {},      learning_curves(samples.run)};
   const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
-  e.potential = statistic("potential"), e.energy = statistic("energy");
+  const Chains potential = statistic("potential");
+  e.potential = ensemble_means(potential, e.together), e.energy = ensemble_means(statistic("energy"), e.together);
   e.acceptance = statistic("acceptance_rate"), e.diverging = statistic("diverging");
   const std::size_t rows = samples.record.value("rows", std::size_t(0));
   e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
@@ -97,12 +102,13 @@ Evidence evidence_of(const Samples& samples) {
     if (array.starts_with("sample_stats/") && array.ends_with("residual")) {
       const auto all = columns(samples, array);
       for (std::size_t k = 0; k < all.size(); ++k)
-        e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
-                                           k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
-                               all[k]});
+        if (!all[k].empty() && !std::isnan(all[k][0][0]))  // nan is for parts without
+          e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
+                                             k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
+                                 all[k]});
     }
   if (e.training) return e;
-  judge(e, {"potential", e.potential});
+  judge(e, {"potential", potential});
   for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
   if (e.settings.model.toy.given() && samples.record.value("parameters", few_parameters + 1) <= few_parameters)
     for (const std::string& block : samples.blocks)

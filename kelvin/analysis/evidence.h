@@ -9,9 +9,11 @@ namespace kelvin {
 struct PartEvidence {
   std::string name;
   double freedom = 0;
-  bool warm = false;                // its temperature is above 0
-  bool kinetic_exact = false;       // the scheme's row vouches for the kinetic temperature
-  bool confined = false;            // q.g has the mean n T: a toy, or a prior that can be normalised
+  bool warm = false;           // its temperature is above 0
+  bool kinetic_exact = false;  // the scheme's row vouches for the kinetic temperature
+  bool confined = false;       // q.g has the mean n T: a toy, or a prior that can be normalised
+  double fallbacks = 0;        // projections onto a constraint that did not converge, of all walkers
+  double steps = 0;
   Chains kinetic, configurational;  // temperatures over the one that was set at that draw; empty if not warm
 };
 
@@ -29,9 +31,10 @@ struct LearningCurve {
 struct Evidence {
   Samples samples;
   RunSettings settings;
-  bool training = false;   // every temperature is 0 or falls to it
-  bool proposes = false;   // some scheme has braces or N
-  bool minibatch = false;  // gradients are noisy
+  std::size_t together = 1;  // walkers that are coupled; what follows has one chain for each ensemble of them
+  bool training = false;     // every temperature is 0 or falls to it
+  bool proposes = false;     // some scheme has braces or N
+  bool minibatch = false;    // gradients are noisy
   Chains potential, energy, acceptance, diverging;
   std::vector<PartEvidence> parts;
   std::vector<JudgedQuantity> judged;  // potential, predictions; parameters if they are few and no network's

@@ -202,7 +202,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
   const LeadingPlan plan{std::size_t(o.count), std::size_t(o.products), 1e-6, std::uint64_t(o.seed)};
   const Probes probes{std::size_t(o.probes), scene.threads, std::uint64_t(o.seed)};
   const Leading leading = leading_eigenvalues(H.over(H.all())(), plan);
-  const TraceEstimate trace = trace_estimate(H.over(H.all()), probes);
+  const MeanOf trace = trace_estimate(H.over(H.all()), probes);
   const SpectralDensity density = spectral_density(H.over(H.all()), probes, std::size_t(o.depth));
   const double crooked = asymmetry(H.over(H.all())(), plan.seed);
   const auto values = dense ? H.all_eigenvalues() : std::vector<double>();
@@ -211,7 +211,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
   Finding finding{"landscape_hessian", fmt::format("Second derivatives at {}", place), {}, {}, {}};
   finding.words.push_back(
       fmt::format("The curvature over {} parameters runs from {:.4g} to {:.4g}; its trace is {:.4g} +- {:.2g}.", n,
-                  leading.lowest[0].value, leading.highest[0].value, trace.trace, trace.error));
+                  leading.lowest[0].value, leading.highest[0].value, trace.value, trace.error));
   finding.words.push_back(fmt::format(
       "Products with vectors are symmetric to {:.1g} of their size{}.", crooked,
       crooked < 1e-4 ? ""
@@ -236,7 +236,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
     if (dense) row.push_back({"exact", all});
     sums.row(std::move(row));
   };
-  sum("trace", 1, trace.trace, trace.error);
+  sum("trace", 1, trace.value, trace.error);
   sum("trace of the square, from the density", 2, double(n) * density.moment(2), nullptr);
   finding.tables.push_back({"sums over eigenvalues", sums});
   finding.figures.push_back(density_figure(density, values, n));

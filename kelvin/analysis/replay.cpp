@@ -81,7 +81,7 @@ std::vector<Real> Replay<Real>::start(std::size_t walker) const {
 template <class Real>
 Replay<Real> replay(const Samples& samples, const RunSettings& settings, const Remark& remark) {
   const DirectoryOf here(samples);
-  return {samples, make_problem<Real>(settings, remark)};
+  return {samples, make_problem<Real>(settings, remark, Slack::left_out)};
 }
 
 template struct Replay<float>;

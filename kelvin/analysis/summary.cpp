@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/columns.h"
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -17,8 +18,8 @@ constexpr std::size_t fewest_draws = 100;
 constexpr std::size_t most_for_quantiles = 1'000'000;
 constexpr std::size_t numbers_at_once = std::size_t(1) << 24;  // of parameters, 128 MB
 
-Table::Row diagnosed(const std::string& name, const Chains& chains) {
-  const Convergence c = convergence(chains);
+Table::Row diagnosed(const std::string& name, const Chains& chains, std::size_t together) {
+  const Convergence c = ensemble_convergence(chains, together);
   Chains squares = chains;
   for (auto& x : squares)
     for (double& v : x) v *= v;
@@ -29,7 +30,7 @@ Table::Row diagnosed(const std::string& name, const Chains& chains) {
           {"error", if_enough(c.mcse_mean)},
           {"sd", cell(c.deviation)},
           {"mean_square", cell(mean(squares))},
-          {"its_error", if_enough(mcse_mean(squares))},
+          {"its_error", if_enough(mcse_mean(ensemble_means(squares, together)))},
           {"5%", cell(c.low)},
           {"50%", cell(c.median)},
           {"95%", cell(c.high)},
@@ -82,7 +83,7 @@ void add_statistics(Table& table, const Samples& samples) {
         table.row(diagnosed(!per_part                  ? name
                             : k < samples.parts.size() ? fmt::format("{} of {}", name, samples.parts[k])
                                                        : fmt::format("{}[{}]", name, k),
-                            all[k]));
+                            all[k], walkers_together(samples)));
   }
 }
 
@@ -92,7 +93,7 @@ bool add_blocks(Table& table, const Samples& samples, const std::vector<std::str
   for (const std::string& block : blocks) {
     const std::string array = "posterior/" + block;
     const std::size_t width = width_of(samples, array);
-    PooledMoments moments(samples.walkers, samples.draws, width);
+    PooledMoments moments(samples.walkers, samples.draws, width, walkers_together(samples));
     for (std::size_t w = 0; w < samples.walkers; ++w)
       each_piece(samples, array, w,
                  [&](std::size_t first, std::span<const double> numbers) { moments.add(w, first, numbers); });
@@ -114,7 +115,7 @@ void add_parameters(Table& table, const Samples& samples, const std::vector<std:
       std::iota(which.begin(), which.end(), first);
       const auto some = columns(samples, array, which);
       for (std::size_t k = 0; k < which.size(); ++k) {
-        table.row(diagnosed(fmt::format("{}[{}]", block, which[k]), some[k]));
+        table.row(diagnosed(fmt::format("{}[{}]", block, which[k]), some[k], walkers_together(samples)));
         if (done) done(++seen, total);
       }
     }
@@ -141,11 +142,11 @@ std::string worst(const Table& table) {
 
 }  // namespace
 
-PooledMoments::PooledMoments(std::size_t walkers, std::size_t draws, std::size_t width)
-    : draws_(draws), width_(width), next_(walkers, 0) {
+PooledMoments::PooledMoments(std::size_t walkers, std::size_t draws, std::size_t width, std::size_t together)
+    : draws_(draws), width_(width), together_(together), next_(walkers, 0) {
   const std::size_t batches = std::max<std::size_t>(1, std::min(draws, std::size_t(2 * std::cbrt(double(draws)))));
   each_ = std::max<std::size_t>(1, draws / batches);
-  batches_.assign(walkers, std::vector<Sums>(batches + 1));
+  batches_.assign(walkers / together, std::vector<Sums>(batches + 1));
   // with no factor in common with the width, or some columns would never be seen
   for (every_ = (walkers * draws * width + most_for_quantiles - 1) / most_for_quantiles; std::gcd(every_, width) > 1;)
     ++every_;
@@ -168,7 +169,7 @@ void PooledMoments::Sums::add(std::span<const double> x, double pivot) {
 
 void PooledMoments::add(std::size_t walker, std::size_t first_draw, std::span<const double> numbers) {
   if (!begun_ && !numbers.empty()) pivot_ = numbers.front(), begun_ = true;
-  auto& batches = batches_[walker];
+  auto& batches = batches_[walker / together_];
   const std::size_t draws = numbers.size() / width_, begin = first_draw * width_;
   for (std::size_t draw = 0; draw < draws;) {
     const std::size_t batch = std::min((first_draw + draw) / each_, batches.size() - 1);
@@ -219,9 +220,15 @@ Finding summary(const Samples& samples, bool every_parameter, const Done& done) 
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
   Table table;
   add_statistics(table, samples);
-  for (const Quantity& q : stored_predictions(samples)) table.row(diagnosed(q.name, q.chains));
+  for (const Quantity& q : stored_predictions(samples))
+    table.row(diagnosed(q.name, q.chains, walkers_together(samples)));
   Finding finding{"summary", "Summary", {}, {}, {}};
   finding.words.push_back(fmt::format("{} draws of {} walkers{}.", samples.draws, samples.walkers, worst(table)));
+  if (walkers_together(samples) > 1)
+    finding.words.push_back(
+        fmt::format("The walkers are coupled, {} in an ensemble: errors, ess and rhat count each "
+                    "ensemble as one chain.",
+                    walkers_together(samples)));
   if (samples.draws * samples.walkers < fewest_draws)
     finding.words.push_back(fmt::format("Errors, ess and rhat need at least {} draws.", fewest_draws));
   std::vector<std::string> blocks;

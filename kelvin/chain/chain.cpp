@@ -59,6 +59,19 @@ void check_rows(const Recipe& recipe, bool full_batch) {
             part.name, m.letter->symbol);
 }
 
+// Paths of many leapfrogs and coordinates of other widths know of flat space only.
+void check_manifolds(const Recipe& recipe, const Tuning& tuning) {
+  for (const PartRecipe& part : recipe.parts) {
+    if (part.constraints.empty()) continue;
+    const bool travels =
+        std::ranges::any_of(part.scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
+    if (travels || tuning.rescaling().shape != MassShape::none)
+      throw Error("part \"{}\" has a constraint, which {} does not know how to keep; {}", part.name,
+                  travels ? "letter N" : "adapt.metric",
+                  travels ? "use a string with braces such as R{(BAB)10}" : "set adapt.metric = \"unit\"");
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -76,6 +89,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       p_(recipe.size),
       g_(recipe.size),
       xi_(recipe.parts.size()),
+      fallbacks_(recipe.parts.size()),
       jitter_key_(stream_key(seed, "jitter")),
       path_key_(stream_key(seed, "path")),
       covariance_key_(stream_key(seed, "covariance")) {
@@ -85,6 +99,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
     check_metropolis(phase, all_rows);
     check_rows(phase, all_rows);
     check_pieces(phase, potential_->pieces());
+    check_manifolds(phase, recipe_.tuning);
   };
   check(recipe_);
   for (const Recipe& phase : recipe_.later) check(phase);
@@ -101,6 +116,8 @@ void Chain<Real>::lay_out() {
   movers_.clear(), readers_.clear(), wanted_.clear();
   starts_still_ = true, fresh_at_ = 0;
   int most_normals = 1;
+  std::size_t longest = block_length;
+  from_each_ = 0;
   for (const PartRecipe& part : recipe_.parts) {
     Mover mover;
     mover.part.q = std::span(q_).subspan(part.offset, part.size);
@@ -121,6 +138,8 @@ void Chain<Real>::lay_out() {
     meetings_ = mover.segments.size() - 1;
     mover.segments.push_back(moves.size());
     mover.pending.reserve(8);
+    mover.held = Held<Real>(part, block_length);
+    longest = std::max(longest, mover.held.longest()), from_each_ = std::max(from_each_, mover.held.room());
     movers_.push_back(std::move(mover));
   }
   std::size_t memory = 0;
@@ -153,9 +172,9 @@ void Chain<Real>::lay_out() {
   wanted_.insert(wanted_.begin(), std::vector<char>(recipe_.blocks.size(), 1));
   std::fill(readers_[0].begin(), readers_[0].end(), 1);
   prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
-  normals_each_ = std::size_t(most_normals) * block_length;
-  normals_.resize(threads_ * normals_each_);
+  normals_each_ = std::size_t(most_normals) * longest;
   proposes_ = recipe_.parts.front().scheme.proposes;
+  use_threads(threads_);
   if (proposes_)
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
@@ -164,7 +183,8 @@ void Chain<Real>::lay_out() {
 template <class Real>
 void Chain<Real>::use_threads(std::size_t threads) {
   threads_ = threads;
-  normals_.resize(threads_ * normals_each_);
+  normals_.resize(threads_ * normals_each_), from_.resize(threads_ * from_each_);
+  tallies_.assign(threads_, {.retrace = proposes_});
 }
 
 template <class Real>
@@ -179,6 +199,32 @@ void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
     restore_frozen(k);
   }
   stale_ = true;
+}
+
+template <class Real>
+void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span<const Real> q) {
+  flush();
+  LargeArray<Real> x(q.begin(), q.end());
+  if (metric && !metrised_) {
+    auto wrapped = std::make_unique<Metrised<Real>>(std::move(potential_), recipe_.blocks);
+    metrised_ = wrapped.get();
+    potential_ = std::move(wrapped);
+  }
+  if (metric) {
+    metrised_->use(std::move(metric));
+    metrised_->coordinates(x);
+    potential_->want(wanted_[fresh_at_]);
+  }
+  if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
+  place(x, LargeArray<Real>(p_));
+}
+
+template <class Real>
+double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
+  potential_->want(wanted_[0]);
+  const double energy = (*potential_)(x, batches_(evaluations_), g);
+  potential_->want(wanted_[fresh_at_]);
+  return energy;
 }
 
 template <class Real>
@@ -197,6 +243,7 @@ ChainState<Real> Chain<Real>::state() {
           copy(g_),
           xi_,
           memory_,
+          fallbacks_,
           statistics_,
           gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
           copy(potential_->memory()),
@@ -222,6 +269,7 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   std::copy(s.g.begin(), s.g.end(), g_.begin());
   std::copy(s.xi.begin(), s.xi.end(), xi_.begin());
   std::copy(s.memory.begin(), s.memory.end(), memory_.begin());
+  std::copy(s.fallbacks.begin(), s.fallbacks.end(), fallbacks_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
   energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   potential_->want(wanted_[fresh_at_]);
@@ -230,7 +278,9 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
 
 template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
-  begin(q, std::vector<char>(movers_.size(), 0));
+  std::vector<Real> settled(q.begin(), q.end());
+  settle<Real>(recipe_, settled, [](std::string_view) {});
+  begin(settled, std::vector<char>(movers_.size(), 0));
   if (tuner_ && tuner_->by_acceptance()) guess_pace();
 }
 
@@ -270,6 +320,7 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
     if (keeps_p[k] && !forgets_p(recipe_.parts[k], s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
   }
   place(q, p);
+  for (Mover& mover : movers_) mover.held.tangent(mover.part);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const auto& moves = recipe_.parts[k].scheme.moves;
     const auto forgets = [&](const Move& m) { return m.letter->forgets(movers_[k].part.gamma); };
@@ -368,7 +419,14 @@ void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
   const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
   flush(k);
   movers_[k].part.count = double(steps_ - recipe_.begins) / share + double(occurrence) + 1;
+  Held<Real>& held = movers_[k].held;
+  if (letter->moves_q && !held.none()) held.keep_point(movers_[k].part);
   letter->flow(movers_[k].part, share * movers_[k].step, {});
+  if (letter->moves_q && !held.none()) {
+    held.project(movers_[k].part, tallies_.front());
+    if (held.tangent_after[at]) held.tangent(movers_[k].part);
+    count_fallbacks(k);
+  }
   if (letter->moves_q) stale_ = true, restore_frozen(k);
 }
 
@@ -382,35 +440,80 @@ void Chain<Real>::flush(std::size_t k) {
   Mover& mover = movers_[k];
   if (mover.pending.empty()) return;
   const FlushToZero tiny_numbers;
-  const std::size_t size = mover.part.size(), blocks = (size + block_length - 1) / block_length;
+  const auto& stretches = mover.held.stretches;
+  const std::size_t size = mover.part.size();
+  const std::size_t blocks = stretches.empty() ? (size + block_length - 1) / block_length : stretches.size();
   const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
   parallel(threads, threads, [&](std::size_t t) {
     std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
     if (t > 0) tiny_numbers.emplace();
-    const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
-    for (std::size_t first = t * each * block_length; first < std::min(size, (t + 1) * each * block_length);
-         first += block_length)
-      advance(recipe_.parts[k], mover, first, std::min(block_length, size - first), normals);
+    for (std::size_t b = t * each; b < std::min(blocks, (t + 1) * each); ++b) {
+      const std::size_t first = b * block_length;
+      advance(
+          recipe_.parts[k], mover,
+          stretches.empty() ? Stretch<Real>{first, std::min(block_length, size - first), 0, 0, nullptr} : stretches[b],
+          t);
+    }
   });
   mover.pending.clear();
+  if (!stretches.empty()) count_fallbacks(k);
   restore_frozen(k);
 }
 
 // All pending moves of one stretch of a part.
 template <class Real>
-void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, std::size_t first, std::size_t count,
-                          std::span<Real> normals) const {
+void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch, std::size_t t) {
+  const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
+  const auto apply = [&](const Pending& pending, std::size_t at, std::size_t first, Part<Real>& block) {
+    const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
+    const std::size_t each = std::size_t(letter->normals);
+    const auto z = normals.first(each * block.size());
+    if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
+    else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
+    if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
+    letter->flow(block, share * pending.step, z);
+  };
+  if (stretch.on) return advance_held(recipe, mover, stretch, t, apply);
   for (const Pending& pending : mover.pending) {
-    Part<Real> block = pending.part.slice(first, count);
+    Part<Real> block = pending.part.slice(stretch.first, stretch.count);
+    for (std::size_t at = pending.first_move; at < pending.last_move; ++at) apply(pending, at, stretch.first, block);
+  }
+}
+
+// The same where the stretch is on a manifold: a drift follows it, other letters are followed by a return to it.
+template <class Real>
+template <class Apply>
+void Chain<Real>::advance_held(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch,
+                               std::size_t t, const Apply& apply) {
+  const auto from = std::span(from_).subspan(t * from_each_, stretch.count + stretch.slack_count);
+  for (const Pending& pending : mover.pending) {
+    Part<Real> entries = pending.part.slice(stretch.first, stretch.count);
+    Part<Real> slack = pending.part.slice(stretch.slack, stretch.slack_count);
+    const Coordinates<Real> piece{entries.q, entries.p, slack.q, slack.p};
     for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
       const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
-      const std::size_t each = std::size_t(letter->normals);
-      const auto z = normals.first(each * count);
-      if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
-      else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
-      if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
-      letter->flow(block, share * pending.step, z);
+      if (letter->drifts) {
+        stretch.on->drift(piece, share * pending.step / pending.part.m, tallies_[t]);
+        continue;
+      }
+      if (letter->moves_q) {
+        std::copy(entries.q.begin(), entries.q.end(), from.begin());
+        std::copy(slack.q.begin(), slack.q.end(), from.begin() + long(stretch.count));
+      }
+      apply(pending, at, stretch.first, entries);
+      if (stretch.slack_count) apply(pending, at, stretch.slack, slack);
+      if (letter->moves_q) stretch.on->project(piece, from, tallies_[t]);
+      if (mover.held.tangent_after[at]) stretch.on->tangent(piece);
     }
+  }
+}
+
+template <class Real>
+void Chain<Real>::count_fallbacks(std::size_t k) {
+  for (Tally& tally : tallies_) {
+    fallbacks_[k] += double(tally.fallbacks);
+    irreversible_ |= tally.irreversible > 0;
+    tally.fallbacks = tally.irreversible = 0;
   }
 }
 
@@ -475,10 +578,15 @@ void Chain<Real>::read_energy() {
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
-    double product = dot<Real>(s.q, s.g);
+    double product = dot<Real>(s.q, s.g), entries = double(s.size() - recipe_.parts[k].frozen.size());
     for (const std::uint32_t i : recipe_.parts[k].frozen) product -= double(s.q[i]) * double(s.g[i]);
     reading_.parts[k].virial = product / 2;
-    reading_.parts[k].configurational_temperature = product / double(recipe_.parts[k].freedom());
+    for (const auto& stretch : movers_[k].held.stretches)  // on a manifold <q.g> says nothing of T
+      if (stretch.on) {
+        product -= dot<Real>(s.q.subspan(stretch.first, stretch.count), s.g.subspan(stretch.first, stretch.count));
+        entries -= double(stretch.count + stretch.slack_count);
+      }
+    reading_.parts[k].configurational_temperature = entries > 0 ? product / entries : NAN;
   }
 }
 
@@ -499,7 +607,7 @@ void Chain<Real>::propose() {
   flush();
   old_q_ = q_, old_p_ = p_, old_g_ = g_;
   old_energy_ = energy_, old_hamiltonian_ = hamiltonian();
-  proposing_ = true;
+  proposing_ = true, irreversible_ = false;
 }
 
 // Accept with probability min(1, exp(-(H' - H)/T)); a path that blew up has infinite H'. On return p is reversed,
@@ -508,8 +616,8 @@ template <class Real>
 void Chain<Real>::decide() {
   flush();
   const double change = hamiltonian() - old_hamiltonian_, T = movers_.front().part.T;
-  const bool accept =
-      std::isfinite(change) && noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
+  const bool accept = std::isfinite(change) && !irreversible_ &&
+                      noise_->uniform({metropolis_key_, walker_, proposals_, 0}) < std::exp(-change / T);
   reading_.diverging |= !(change < 1000 * T);
   statistic_ += std::isfinite(change) ? std::min(1.0, std::exp(-change / T)) : 0;
   ++proposals_now_;
@@ -538,7 +646,11 @@ void Chain<Real>::take_reading() {
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;
     part.kinetic_temperature = movers_[k].kinetic / double(recipe_.parts[k].freedom());
     part.xi = recipe_.parts[k].scheme.adaptive ? xi_[k] : NAN;
-    if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = NAN;
+    const Held<Real>& held = movers_[k].held;
+    part.residual = held.none() ? NAN : held.residual(movers_[k].part);
+    part.tangency = held.none() ? NAN : held.tangency(movers_[k].part);
+    part.fallbacks = fallbacks_[k];
+    if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
   }
 }
 

@@ -7,11 +7,12 @@
 
 #include "kelvin/chain/adaptation.h"
 #include "kelvin/chain/gradient_noise.h"
+#include "kelvin/chain/held.h"
 #include "kelvin/chain/no_u_turn.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
-#include "kelvin/dynamics/recipe.h"
+#include "kelvin/model/metric.h"
 #include "kelvin/model/scaled.h"
 
 namespace kelvin {
@@ -21,8 +22,11 @@ struct PartReading {
   double kinetic_energy = 0;               // p.p/2m at the end of the step; nan, as the next, if the scheme uses no p
   double kinetic_temperature = 0;          // p.p/m per degree of freedom, read where the scheme's row says it is exact
   double virial = 0;                       // q.g/2
-  double configurational_temperature = 0;  // q.g per degree of freedom
+  double configurational_temperature = 0;  // q.g per degree of freedom; of the entries without a constraint, if any
   double xi = 0;                           // friction found by a thermostat; nan if the scheme has none
+  double residual = 0;                     // largest |g| of its constraints; nan, as the next, if it has none
+  double tangency = 0;                     // largest part of p that points off them
+  double fallbacks = 0;                    // projections so far that had to be done another way
 };
 struct Reading {
   std::uint64_t step = 0;
@@ -35,6 +39,11 @@ struct Reading {
   std::uint64_t leaps = 0;  // of N: leapfrog steps
   double taken = 0;         // the first part's step, with all that changes it
   std::vector<PartReading> parts;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
+    field(taken), field(parts);
+  }
 };
 
 // Everything the next step needs besides the settings. Noise and minibatches need no state: they are functions of it.
@@ -47,13 +56,14 @@ struct ChainState {
   std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
   std::vector<double> xi;                // of each part
   std::vector<Real> memory;              // of optimizers
+  std::vector<double> fallbacks;         // of each part's projections
   double statistics = 0;                 // sum of the acceptance statistics of all steps
   std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
   std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
-    field(q), field(p), field(g), field(xi), field(memory);
+    field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
     field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
   }
 };
@@ -72,6 +82,11 @@ class Chain {
   ChainState<Real> state();               // moves that were put off are made first
   void restore(const ChainState<Real>&);  // goes on bit for bit where `state` was taken
 
+  // Puts the walker at q and lets it move from now on in coordinates x with q = B x; p keeps its numbers. Readings,
+  // momenta and states are those of x; q.g is the same for both.
+  void move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real> q);
+  double gradient_at(std::span<const Real> x, std::span<Real> g);  // of the next evaluation's rows, changing nothing
+
   void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say
 
   void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
@@ -81,11 +96,18 @@ class Chain {
   const Reading& reading() const { return reading_; }
 
   // Positions and momenta now: moves that were put off are made first.
-  std::span<const Real> q() { return flush(), scaled_ ? scaled_->position(q_) : std::span<const Real>(q_); }
+  std::span<const Real> q() {
+    flush();
+    return scaled_ ? scaled_->position(q_) : metrised_ ? metrised_->position(q_) : std::span<const Real>(q_);
+  }
+  std::span<const Real> x() { return flush(), q_; }  // the coordinates it moves in: q, unless it has a metric
   std::span<const Real> p() { return flush(), p_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
+  std::uint32_t walker() const { return walker_; }
+  const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
+  double step_of(std::size_t part) const { return movers_[part].step; }
 
   // What the warm-up has found so far, 1 without: factors of all steps, of all frictions, and of the coordinates (the
   // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
@@ -112,6 +134,7 @@ class Chain {
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
     std::vector<Real> frozen;           // values of the frozen entries
     double kinetic = 0;                 // p.p/m where the scheme reads it
+    Held<Real> held;                    // its constraints
   };
 
   void lay_out();
@@ -124,7 +147,10 @@ class Chain {
   void move_whole(std::size_t part, std::size_t move);
   void flush();
   void flush(std::size_t part);
-  void advance(const PartRecipe&, const Mover&, std::size_t first, std::size_t count, std::span<Real> normals) const;
+  void advance(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread);
+  template <class Apply>
+  void advance_held(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread, const Apply&);
+  void count_fallbacks(std::size_t part);
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);
   void evaluate(std::size_t meeting);
@@ -153,6 +179,7 @@ class Chain {
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
+  Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;
@@ -161,8 +188,12 @@ class Chain {
 
   LargeArray<Real> q_, p_, g_;
   std::vector<Real> normals_;
-  std::vector<double> xi_;    // of each part
-  std::vector<Real> memory_;  // u and v of the parts whose letters need them, one part after another
+  std::vector<double> xi_;         // of each part
+  std::vector<Real> memory_;       // u and v of the parts whose letters need them, one part after another
+  std::vector<double> fallbacks_;  // of each part's projections
+  std::vector<Tally> tallies_;     // of each thread
+  std::vector<Real> from_;         // room for the last point on a manifold, for each thread
+  std::size_t from_each_ = 0;
   std::vector<Mover> movers_;
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
@@ -178,7 +209,7 @@ class Chain {
 
   LargeArray<Real> old_q_, old_p_, old_g_;  // the state at '{'
   double old_energy_ = 0, old_hamiltonian_ = 0;
-  bool proposing_ = false;
+  bool proposing_ = false, irreversible_ = false;
   std::uint64_t proposals_ = 0, accepted_ = 0;
 
   bool proposes_ = false;

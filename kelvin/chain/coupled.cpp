@@ -98,6 +98,11 @@ void check_coupling(const Recipe& recipe) {
         "[adapt] would give the two chains steps of their own; write the step that a warm-up found into the run "
         "file and leave [adapt] out");
   for (const PartRecipe& part : recipe.parts) {
+    if (!part.constraints.empty())
+      throw Error(
+          "part \"{}\" has a constraint, on which two chains with one noise do not come together; certify the "
+          "run without it",
+          part.name);
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},
                                          {"temperature", &part.temperature},

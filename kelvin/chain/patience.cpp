@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/patience.h"
 
-#include <nlohmann/json.hpp>
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 namespace {

@@ -2,6 +2,7 @@
 #include "kelvin/chain/problem.h"
 
 #include "kelvin/model/anchored.h"
+#include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mask.h"
 #include "kelvin/model/mlp.h"
@@ -29,7 +30,9 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   std::vector<Recipe> phases;
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
-    phases.push_back(make_recipe(phase.part, freeze, blocks, {double(phase.steps), rows}));
+    auto parts = phase.part;
+    for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
+    phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
     phases.back().begins = begins;
     begins += std::uint64_t(phase.steps);
     if (phases.back().part_of != phases.front().part_of)
@@ -41,6 +44,11 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   Recipe first = std::move(phases.front());
   first.later.assign(std::make_move_iterator(phases.begin() + 1), std::make_move_iterator(phases.end()));
   return first;
+}
+
+RunSettings without_constraints(RunSettings settings) {
+  for (auto& [name, part] : settings.part) part.constraint = Choice();
+  return settings;
 }
 
 // Whether the part's letters take care of its weight decay.
@@ -58,10 +66,17 @@ void check_decay(const Recipe& recipe, const std::string& part) {
                   part);
 }
 
+const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& block) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const HeldConstraint& held : part.constraints)
+      if (held.block == block) return &held;
+  return nullptr;
+}
+
 }  // namespace
 
 template <class Real>
-Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
+Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Slack slack) {
   Problem<Real> problem;
   problem.settings = settings;
   const ModelSettings& model = settings.model;
@@ -74,7 +89,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     problem.train = make_mlp<Real>(model, problem.data.train, remark);
     problem.potential = problem.train->clone();
   }
-  problem.recipe = recipe_of(settings, problem.potential->blocks(), problem.rows());
+  problem.recipe = recipe_of(slack == Slack::kept ? settings : without_constraints(settings),
+                             problem.potential->blocks(), problem.rows());
   problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, std::uint64_t(settings.warmup)};
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
@@ -87,6 +103,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
   std::vector<BlockPenalty> penalties;
   std::vector<BlockMask> masks;
   for (const auto& [block, part] : problem.recipe.part_of) {
+    if (block_named(block, problem.recipe.blocks).slack) continue;
     const PartSettings& own = settings.part.at(part);
     priors.push_back({block, own.prior.given() ? own.prior : model.prior});
     const std::size_t before = penalties.size();
@@ -95,7 +112,10 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark) {
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
-    confining.push_back(penalties.size() > before ? BlockPrior{block, Choice("gaussian")} : priors.back());
+    const bool held = own.constraint.given() &&
+                      holds(constraint_chosen(own.constraint, part), block_named(block, problem.recipe.blocks));
+    const bool confined = penalties.size() > before || held;
+    confining.push_back(confined ? BlockPrior{block, Choice("gaussian")} : priors.back());
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
@@ -117,24 +137,35 @@ Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise)
 }
 
 template <class Real>
-std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block) const {
-  std::vector<Real> q(recipe.size);
-  const Choice usual = train ? Choice("pytorch") : Choice::number_of("constant", "value", 0);
-  for (const Block& block : recipe.blocks) {
+std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block,
+                                                const Remark& remark) const {
+  std::vector<Block> visible = recipe.blocks;
+  std::erase_if(visible, [](const Block& b) { return b.slack; });
+  const Recipe full = recipe_of(settings, visible, rows());  // with the slack that this problem may have left out
+  std::vector<Real> q(full.size), mine(recipe.size);
+  for (const Block& block : visible) {
+    const HeldConstraint* held = constraint_of(full, block.name);
+    const Choice usual = held && !held->row->start.empty() ? Choice(std::string(held->row->start))
+                         : train                           ? Choice("pytorch")
+                                                           : Choice::number_of("constant", "value", 0);
     const auto part = recipe.part_of.find(block.name);
     const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
     const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};
     const auto values = settings.from.empty()
                             ? initial_values(own && own->given() ? *own : usual, block, stream, read_block)
                             : read_block(settings.from, block);
-    std::copy(values.begin(), values.end(), q.begin() + long(block.offset));
+    std::copy(values.begin(), values.end(), q.begin() + long(block_named(block.name, full.blocks).offset));
   }
-  return q;
+  settle<Real>(full, q, remark);
+  for (const Block& block : recipe.blocks)
+    std::copy_n(q.begin() + long(block_named(block.name, full.blocks).offset), block.size(),
+                mine.begin() + long(block.offset));
+  return mine;
 }
 
 template struct Problem<float>;
 template struct Problem<double>;
-template Problem<float> make_problem(const RunSettings&, const Remark&);
-template Problem<double> make_problem(const RunSettings&, const Remark&);
+template Problem<float> make_problem(const RunSettings&, const Remark&, Slack);
+template Problem<double> make_problem(const RunSettings&, const Remark&, Slack);
 
 }  // namespace kelvin

@@ -7,6 +7,9 @@
 
 namespace kelvin {
 
+// Those who only look at a run have no use for the slack coordinates of its constraints.
+enum class Slack { kept, left_out };
+
 template <class Real>
 struct Problem {
   RunSettings settings;
@@ -17,10 +20,12 @@ struct Problem {
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
-  std::vector<Real> starting_point(std::uint32_t walker, const ReadBlock&) const;
+  // On the manifolds of all constraints; what had to be moved there is remarked.
+  std::vector<Real> starting_point(
+      std::uint32_t walker, const ReadBlock&, const Remark& = [](std::string_view) {}) const;
 };
 
 template <class Real>
-Problem<Real> make_problem(const RunSettings&, const Remark&);
+Problem<Real> make_problem(const RunSettings&, const Remark&, Slack = Slack::kept);
 
 }  // namespace kelvin

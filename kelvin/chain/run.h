@@ -4,7 +4,7 @@
 #include <atomic>
 #include <functional>
 
-#include "kelvin/chain/chain.h"
+#include "kelvin/chain/coupling.h"
 
 namespace kelvin {
 
@@ -18,7 +18,8 @@ struct Plan {
   std::uint64_t warmup = 0, steps = 0, every = 1;
   std::uint64_t round = 0;  // steps between two calls of after_round
   std::size_t threads = 1;
-  std::uint64_t checkpoint = 0;  // and at every multiple of this
+  std::uint64_t checkpoint = 0;               // and at every multiple of this
+  std::uint64_t longest = ~std::uint64_t(0);  // no round is longer: draws wait in memory until its end
   bool keep_warmup = false;
   Requests* requests = nullptr;
   std::uint64_t total() const { return warmup + steps; }
@@ -38,7 +39,13 @@ struct Draw {
 template <class Real>
 using Sink = std::function<void(const Draw<Real>&)>;
 
-// Each walker goes on from the step it is at. after_round(steps that all walkers have done) runs alone, between rounds.
+// Each walker goes on from the step it is at. after_round(steps that all walkers have done) runs alone, between rounds,
+// on all ranks; `walkers` are those that this rank has.
+template <class Real>
+void run(std::span<Chain<Real>> walkers, const Plan&, Ensembles<Real>&, const Sink<Real>&,
+         const std::function<void(std::uint64_t)>& after_round);
+
+// Of independent walkers in one process.
 template <class Real>
 void run(std::span<Chain<Real>> walkers, const Plan&, const Sink<Real>&,
          const std::function<void(std::uint64_t)>& after_round);

@@ -50,6 +50,27 @@ struct PatienceSettings {
   }
 };
 
+// How walkers help each other (docs/walkers.md).
+struct CouplingSettings {
+  static constexpr const char* shorthand = "method";
+  std::string method = "none", over = "all", collapse = "never";
+  double blending = 0, spread = 1e-3;
+  long refresh = 1000, ensembles = 1;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("method", method, "a row of `kelvin list couplings`: none, ensemble or halves");
+    field("blending", blending,
+          "how far the walkers' covariance stretches the directions in which they move: B B' = 1 + blending cov; about "
+          "the largest curvature of U over the temperature; 0 leaves them independent");
+    field("refresh", refresh, "steps between two looks at the other walkers");
+    field("over", over, "what one covariance is taken over: all parameters, each part or each block");
+    field("ensembles", ensembles, "sets of walkers, each coupled within itself only; two or more can be compared");
+    field("collapse", collapse,
+          "at each refresh, put all walkers of an ensemble at its first walker or at their mean: never, first or mean");
+    field("spread", spread, "walkers that would start at the same point are moved by normals of this deviation");
+  }
+};
+
 // A stretch of the run in which the parts move in their own way.
 struct PhaseSettings {
   long steps = 0;
@@ -66,7 +87,7 @@ struct PhaseSettings {
 struct RunSettings {
   long seed = 1;
   std::string precision;
-  long steps = 10000, warmup = 0, every = 0, walkers = 1, log_every = 0, checkpoint_every = 0;
+  long steps = 10000, warmup = 0, every = 0, walkers = 1, row_shares = 1, log_every = 0, checkpoint_every = 0;
   std::string from;
   StoreSettings store;
   DataSettings data;
@@ -75,6 +96,7 @@ struct RunSettings {
   Choice preset;
   std::map<std::string, PartSettings> part;
   PatienceSettings patience;
+  CouplingSettings coupling;
   AdaptSettings adapt;
   JitterSettings jitter;
   CovarianceSettings covariance;
@@ -87,7 +109,11 @@ struct RunSettings {
     field("warmup", warmup, "steps before the first draw is kept");
     field("every", every,
           "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
-    field("walkers", walkers, "independent chains");
+    field("walkers", walkers, "chains; independent, unless coupling says otherwise");
+    field(
+        "row_shares", row_shares,
+        "take every gradient in so many shares of its rows (1, 2, 4, 8, ...), which several ranks for each walker can "
+        "share: docs/walkers.md");
     field("log_every", log_every, "steps between lines of log.jsonl; 0 writes 20 of them");
     field("checkpoint_every", checkpoint_every,
           "steps between checkpoints; 0 writes one with every line of log.jsonl and at least every 30 seconds");
@@ -103,6 +129,7 @@ struct RunSettings {
           "parts: { name = \"adlala\", step = 0.25 }");
     field("part", part, "");
     field("patience", patience, "");
+    field("coupling", coupling, "");
     field("adapt", adapt, "");
     field("jitter", jitter, "");
     field("covariance", covariance, "");

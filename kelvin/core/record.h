@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings written out: as JSON in the record of a run, and as lines for help and docs.
 #pragma once
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/core/settings.h"
 
 namespace kelvin {

@@ -12,6 +12,8 @@ void unknown_key(const Value& from, const std::string& path, const std::string& 
 }
 
 void not_a_table(const Value& from, const std::string& path) {
+  if (from.group())
+    throw Error("{}: {} must be a list of tables; write [[{}]] before the settings of each", from.where, path, path);
   throw Error("{}: {} must be a table of settings, not {}; write [{}] and its settings below", from.where, path,
               from.kind(), path);
 }

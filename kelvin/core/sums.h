@@ -17,6 +17,15 @@ double dot(std::span<const Real> a, std::span<const Real> b) {
   KELVIN_RETURN_BEST(dot(a.size(), a.data(), b.data()));
 }
 
+KELVIN_FOR_EACH_ISA(void add_multiple(std::size_t n, double c, const float* x, float* y))
+KELVIN_FOR_EACH_ISA(void add_multiple(std::size_t n, double c, const double* x, double* y))
+
+// y += c x
+template <class Real>
+void add_multiple(double c, std::span<const Real> x, std::span<Real> y) {
+  KELVIN_RETURN_BEST(add_multiple(x.size(), c, x.data(), y.data()));
+}
+
 KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares))
 KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const double* x, double share, double* mean, double* squares))
 

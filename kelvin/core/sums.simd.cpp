@@ -29,10 +29,17 @@ KELVIN_INLINE void add(std::size_t n, const Real* x, double share, double* __res
   }
 }
 
+template <class Real>
+KELVIN_INLINE void multiple(std::size_t n, Real c, const Real* x, Real* __restrict y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += c * x[i];
+}
+
 }  // namespace
 
 double dot(std::size_t n, const float* a, const float* b) { return sum_of_products(n, a, b); }
 double dot(std::size_t n, const double* a, const double* b) { return sum_of_products(n, a, b); }
+void add_multiple(std::size_t n, double c, const float* x, float* y) { multiple(n, float(c), x, y); }
+void add_multiple(std::size_t n, double c, const double* x, double* y) { multiple(n, c, x, y); }
 void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares) {
   add(n, x, share, mean, squares);
 }

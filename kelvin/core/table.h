@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of named cells: what diagnostics return and commands print. A value cannot lose its name.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -68,6 +69,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The element of a list that `key` counts to, from 1.
+Value& element(Value::List& list, const std::string& key, const std::string& where) {
+  std::size_t n = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), n);
+  if (error != std::errc() || end != key.data() + key.size() || n < 1 || n > list.size())
+    throw Error("{}: \"{}\" is in the place of one of {} entries, which are counted from 1", where, key, list.size());
+  return list[n - 1];
+}
+
 }  // namespace
 
 std::string_view Value::kind() const {
@@ -108,6 +118,10 @@ void override_with(Value& root, const std::string& assignment) {
   Value* at = &root;
   std::stringstream path(assignment.substr(0, equals));
   for (std::string key; std::getline(path, key, '.');) {
+    if (auto* list = std::get_if<Value::List>(&at->is)) {
+      at = &element(*list, key, where);
+      continue;
+    }
     if (!at->group()) at->is = Value::Group();
     if (at->where.empty()) at->where = where;
     at = &std::get<Value::Group>(at->is)[key];

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/noise.h"
 
 namespace kelvin {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <unordered_map>
 
+#include "kelvin/core/json.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/data/derived.h"
 #include "kelvin/data/generators.h"

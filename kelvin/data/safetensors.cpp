@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/data/bytes.h"
 

@@ -25,7 +25,21 @@ enum class Joint {
 
 enum class Forgets { never, always, at_infinite_friction };  // whether p afterwards depends on p before
 
-struct Letter {
+// What only some letters have or need.
+struct LetterTraits {
+  bool whole = false;     // needs a sum: is handed the whole part and never a slice
+  bool adaptive = false;  // uses xi, sigma or eps
+  bool moves_xi = false;
+  int memory = 0;            // numbers per element that last from step to step: u, then v
+  bool decays = false;       // applies weight_decay itself; for all others it is an energy, part of U
+  bool all_rows = false;     // means nothing with minibatches
+  bool needs_noise = false;  // reads the covariance of the gradient's noise
+  int piece = 0;             // the piece of U whose gradient it reads; 0 for all of it
+  bool drifts = false;       // moves q along p: on a manifold, along that
+  int look = 0;              // 1 begins a look ahead, -1 takes it back
+};
+
+struct Letter : LetterTraits {
   char symbol;
   Joint joint;
   bool moves_q, moves_p;
@@ -35,14 +49,6 @@ struct Letter {
   Flow<float> flow_float;
   Flow<double> flow_double;
   std::string_view meaning;  // shown by `kelvin list letters`, and the source of docs/letters.md
-  bool whole = false;        // needs a sum: is handed the whole part and never a slice
-  bool adaptive = false;     // uses xi, sigma or eps
-  bool moves_xi = false;
-  int memory = 0;            // numbers per element that last from step to step: u, then v
-  bool decays = false;       // applies weight_decay itself; for all others it is an energy, part of U
-  bool all_rows = false;     // means nothing with minibatches
-  bool needs_noise = false;  // reads the covariance of the gradient's noise
-  int piece = 0;             // the piece of U whose gradient it reads; 0 for all of it
 
   bool forgets(double friction) const {
     return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));

@@ -277,39 +277,59 @@ void barzilai_borwein(const Part<Real>& s, double h, std::span<const Real>) {
   }
 }
 
+// ---- looking ahead: (u, v) = (q, p), and back again. The swap leaves in (u, v) what was seen last.
+template <class Real>
+void look(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) s.u[i] = s.q[i], s.v[i] = s.p[i];
+}
+
+template <class Real>
+void take_back(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) std::swap(s.u[i], s.q[i]), std::swap(s.v[i], s.p[i]);
+}
+
+// p = -p
+template <class Real>
+void turn_around(const Part<Real>& s, double, std::span<const Real>) {
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = -s.p[i];
+}
+
 template <class Real>
 void nothing(const Part<Real>&, double, std::span<const Real>) {}
 
 using enum Joint;
 constexpr Letter table[] = {
     // clang-format off
-    {'A', no,       true,  false, 0, false, Forgets::never,  drift<float>,         drift<double>,         "drift: q moves along p"},
-    {'B', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick: p follows the gradient"},
-    {'O', no,       false, true,  1, true,  Forgets::at_infinite_friction,
-                                               bath<float>,          bath<double>,          "bath: friction and its noise on p, exactly"},
-    {'R', no,       false, true,  1, true,  Forgets::always, resample<float>,      resample<double>,      "resample: p anew from its Gaussian (infinite friction)"},
-    {'S', gradient, true,  false, 1, true,  Forgets::never,  overdamped<float>,    overdamped<double>,    "overdamped: one Euler step of q along the gradient with noise (SGLD; SGD at temperature 0)"},
-    {'U', no,       true,  true,  2, true,  Forgets::never,  drift_in_bath<float>, drift_in_bath<double>, "drift in the bath: A and O together, exactly (finite friction)"},
-    {'C', no,       false, true,  0, false, Forgets::never,  damp<float>,          damp<double>,          "damp: friction xi on p", false, true},
-    {'D', no,       false, true,  1, false, Forgets::never,  shake<float>,         shake<double>,         "shake: noise sigma on p", false, true},
-    {'E', no,       false, false, 0, false, Forgets::never,  thermostat<float>,    thermostat<double>,    "thermostat: xi follows the kinetic temperature", true, true, true},
-    {'F', no,       false, true,  1, false, Forgets::never,  damp_and_shake<float>, damp_and_shake<double>, "damp and shake: C and D together, exactly", false, true},
-    {'V', no,       false, true,  0, false, Forgets::never,  damp_noise<float>,    damp_noise<double>,    "covariance-controlled friction: takes out of p the heat that the minibatches' noise brings", true, false, false, 0, false, false, true},
-    {'h', gradient, true,  false, 0, false, Forgets::never,  heavy_ball<float>,    heavy_ball<double>,    "heavy ball: SGD with momentum and dampening", false, false, false, 1},
-    {'n', gradient, true,  false, 0, false, Forgets::never,  nesterov<float>,      nesterov<double>,      "SGD with Nesterov's momentum", false, false, false, 1},
-    {'m', gradient, true,  false, 0, false, Forgets::never,  adam<float>,          adam<double>,          "Adam: a step along running moments of the gradient (beta1, beta2, floor)", false, false, false, 2},
-    {'w', gradient, true,  false, 0, false, Forgets::never,  adamw<float>,         adamw<double>,         "AdamW: Adam, with weight decay apart from the gradient", false, false, false, 2, true},
-    {'v', gradient, true,  false, 0, false, Forgets::never,  rmsprop<float>,       rmsprop<double>,       "RMSprop: the gradient over its running size (beta2, floor)", false, false, false, 1},
-    {'g', gradient, true,  false, 0, false, Forgets::never,  adagrad<float>,       adagrad<double>,       "AdaGrad: the gradient over its accumulated size (floor)", false, false, false, 1},
-    {'l', gradient, true,  false, 0, false, Forgets::never,  lars<float>,          lars<double>,          "LARS: momentum, with a rate for each block (momentum, trust)", true, false, false, 1, true},
-    {'k', gradient, true,  false, 0, false, Forgets::never,  lamb<float>,          lamb<double>,          "LAMB: Adam, with a rate for each block (beta1, beta2, floor, trust)", true, false, false, 2, true},
-    {'t', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)", true, false, false, 2, false, true},
-    {'1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss", false, false, false, 0, false, false, false, 1},
-    {'2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties", false, false, false, 0, false, false, false, 2},
-    {'.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
-    {'{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
-    {'}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},
-    {'N', travel,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "no-U-turn: a path of leapfrog steps that doubles until it turns, and one of its points by weight"},
+    {{.drifts = true},                                    'A', no,       true,  false, 0, false, Forgets::never,  drift<float>,         drift<double>,         "drift: q moves along p"},
+    {{},                                                  'B', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick: p follows the gradient"},
+    {{},                                                  'O', no,       false, true,  1, true,  Forgets::at_infinite_friction,
+                                                                                                  bath<float>,          bath<double>,          "bath: friction and its noise on p, exactly"},
+    {{},                                                  'R', no,       false, true,  1, true,  Forgets::always, resample<float>,      resample<double>,      "resample: p anew from its Gaussian (infinite friction)"},
+    {{},                                                  'S', gradient, true,  false, 1, true,  Forgets::never,  overdamped<float>,    overdamped<double>,    "overdamped: one Euler step of q along the gradient with noise (SGLD; SGD at temperature 0)"},
+    {{},                                                  'U', no,       true,  true,  2, true,  Forgets::never,  drift_in_bath<float>, drift_in_bath<double>, "drift in the bath: A and O together, exactly (finite friction)"},
+    {{.adaptive = true},                                  'C', no,       false, true,  0, false, Forgets::never,  damp<float>,          damp<double>,          "damp: friction xi on p"},
+    {{.adaptive = true},                                  'D', no,       false, true,  1, false, Forgets::never,  shake<float>,         shake<double>,         "shake: noise sigma on p"},
+    {{.whole = true, .adaptive = true, .moves_xi = true}, 'E', no,       false, false, 0, false, Forgets::never,  thermostat<float>,    thermostat<double>,    "thermostat: xi follows the kinetic temperature"},
+    {{.adaptive = true},                                  'F', no,       false, true,  1, false, Forgets::never,  damp_and_shake<float>, damp_and_shake<double>, "damp and shake: C and D together, exactly"},
+    {{.whole = true, .needs_noise = true},                'V', no,       false, true,  0, false, Forgets::never,  damp_noise<float>,    damp_noise<double>,    "covariance-controlled friction: takes out of p the heat that the minibatches' noise brings"},
+    {{.memory = 1},                                       'h', gradient, true,  false, 0, false, Forgets::never,  heavy_ball<float>,    heavy_ball<double>,    "heavy ball: SGD with momentum and dampening"},
+    {{.memory = 1},                                       'n', gradient, true,  false, 0, false, Forgets::never,  nesterov<float>,      nesterov<double>,      "SGD with Nesterov's momentum"},
+    {{.memory = 2},                                       'm', gradient, true,  false, 0, false, Forgets::never,  adam<float>,          adam<double>,          "Adam: a step along running moments of the gradient (beta1, beta2, floor)"},
+    {{.memory = 2, .decays = true},                       'w', gradient, true,  false, 0, false, Forgets::never,  adamw<float>,         adamw<double>,         "AdamW: Adam, with weight decay apart from the gradient"},
+    {{.memory = 1},                                       'v', gradient, true,  false, 0, false, Forgets::never,  rmsprop<float>,       rmsprop<double>,       "RMSprop: the gradient over its running size (beta2, floor)"},
+    {{.memory = 1},                                       'g', gradient, true,  false, 0, false, Forgets::never,  adagrad<float>,       adagrad<double>,       "AdaGrad: the gradient over its accumulated size (floor)"},
+    {{.whole = true, .memory = 1, .decays = true},        'l', gradient, true,  false, 0, false, Forgets::never,  lars<float>,          lars<double>,          "LARS: momentum, with a rate for each block (momentum, trust)"},
+    {{.whole = true, .memory = 2, .decays = true},        'k', gradient, true,  false, 0, false, Forgets::never,  lamb<float>,          lamb<double>,          "LAMB: Adam, with a rate for each block (beta1, beta2, floor, trust)"},
+    {{.whole = true, .memory = 2, .all_rows = true},      't', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)"},
+    {{.piece = 1},                                        '1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss"},
+    {{.piece = 2},                                        '2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties"},
+    {{.memory = 2, .look = 1},                            '<', no,       false, false, 0, false, Forgets::never,  look<float>,          look<double>,          "look ahead: what follows, up to >, is a step of its own that this part takes back"},
+    {{.memory = 2, .look = -1},                           '>', no,       true,  true,  0, false, Forgets::never,  take_back<float>,     take_back<double>,     "take back: q and p are again what they were at <"},
+    {{},                                                  '~', no,       false, true,  0, false, Forgets::never,  turn_around<float>,   turn_around<double>,   "turn around: p is reversed, so that what follows runs back in time"},
+    {{},                                                  '.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
+    {{},                                                  '{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
+    {{},                                                  '}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},
+    {{},                                                  'N', travel,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "no-U-turn: a path of leapfrog steps that doubles until it turns, and one of its points by weight"},
     // clang-format on
 };
 

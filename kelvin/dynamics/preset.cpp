@@ -23,6 +23,25 @@ constexpr PresetRole adlala[] = {{"hidden", all_but_last, "scheme = 'BACDEDCAB'"
 constexpr PresetRole sgd[] = {{"layer", each, "scheme = 'S', temperature = 0.0"}};
 constexpr PresetRole adam[] = {{"layer", each, "scheme = 'adam', temperature = 0.0"}};
 
+constexpr PresetRole circle_sgd[] = {
+    {"input", first, "scheme = 'S', temperature = 0.0, constraint = { name = 'circle', radius = 1.0 }"},
+    {"rest", all_but_first, "scheme = 'S', temperature = 0.0, constraint = { name = 'circle', radius = 5.0 }"}};
+constexpr PresetRole circle_sgld[] = {
+    {"input", first, "scheme = 'S', constraint = { name = 'circle', radius = 1.0 }"},
+    {"rest", all_but_first, "scheme = 'S', constraint = { name = 'circle', radius = 5.0 }"}};
+constexpr PresetRole circle_underdamped[] = {
+    {"input", first, "scheme = 'BAOAB', constraint = { name = 'circle', radius = 0.05 }"},
+    {"rest", all_but_first, "scheme = 'BAOAB', constraint = { name = 'circle', radius = 0.1 }"}};
+constexpr PresetRole orthogonal_overdamped[] = {{"hidden", inner, "scheme = 'S', constraint = 'orthogonal'"},
+                                                {"ends", ends, "scheme = 'S'"}};
+constexpr PresetRole orthogonal_underdamped[] = {{"hidden", inner, "scheme = 'BAOAB', constraint = 'orthogonal'"},
+                                                 {"ends", ends, "scheme = 'BAOAB'"}};
+// Reversible averaging, ten inner steps: the slow part is kicked along the fast one's look ahead and, at the end, back.
+constexpr PresetRole ra0[] = {{"slow", all_but_last, "scheme = '(BB)10A(..)10A(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
+constexpr PresetRole ra1[] = {{"slow", all_but_last, "scheme = '(BB)10(.A.)10(BB)10'"},
+                              {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
+
 constexpr Preset table[] = {
     {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
     {"adam", adam, "step = 0.005", "Adam in every layer"},
@@ -38,6 +57,17 @@ constexpr Preset table[] = {
     {"dhsgdc", dhsgdc, "step = 0.1", "DHSGDc, the contractive variant: gradient descent of rate h in the output layer"},
     {"adlala", adlala, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1, friction = 0.1",
      "AdLaLa: adaptive Langevin in the hidden layers, Langevin in the output layer"},
+    {"c_sgd", circle_sgd, "step = 0.05", "C-SGD: gradient descent with every weight on a circle"},
+    {"c_sgld", circle_sgld, "step = 0.05, temperature = 5e-5", "C-SGLD: the same with noise"},
+    {"c_cola_od", circle_sgld, "step = 0.05, temperature = 5e-5", "c-CoLA-od: overdamped Langevin, weights on circles"},
+    {"c_cola_ud", circle_underdamped, "step = 0.3, friction = 1.0, temperature = 0.0",
+     "c-CoLA-ud: underdamped Langevin, weights on circles"},
+    {"o_cola_od", orthogonal_overdamped, "step = 0.1, temperature = 0.0",
+     "o-CoLA-od: overdamped Langevin, orthogonal matrices between the first and the last layer"},
+    {"o_cola_ud", orthogonal_underdamped, "step = 0.3, friction = 1.0, temperature = 0.0",
+     "o-CoLA-ud: underdamped Langevin, orthogonal matrices between the first and the last layer"},
+    {"ra0", ra0, "step = 0.1", "reversible averaging RA-0: the slow layers feel the mean of the fast one's gradient"},
+    {"ra1", ra1, "step = 0.1", "RA-1: the same, and the slow layers drift along while the fast one moves"},
 };
 
 Value::Group settings_of(std::string_view text) {
@@ -72,6 +102,13 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
     const std::string name(role.name);
     if (role.layers == all_but_last && layers > 1) add(name, list({"*", "!" + end}), role.name);
     if (role.layers == last) add(name, list({end}), role.name);
+    if (role.layers == inner && layers < 3)
+      throw Error("preset \"{}\" acts on the layers between the first and the last, of which there are none",
+                  preset.name);
+    if (role.layers == first) add(name, list({"*", "!layer*.*", "layer1.*"}), role.name);
+    if (role.layers == all_but_first && layers > 1) add(name, list({"layer*.*", "!layer1.*"}), role.name);
+    if (role.layers == inner) add(name, list({"layer*.*", "!layer1.*", "!" + end}), role.name);
+    if (role.layers == ends) add(name, list({"*", "!layer*.*", "layer1.*", end}), role.name);
     for (std::size_t k = 1; role.layers == each && k <= layers; ++k)  // the first also takes what is in no layer
       add(fmt::format("{}{}", name, k),
           k == 1 ? list({"*", "!layer*.*", "layer1.*"}) : list({fmt::format("layer{}.*", k)}), role.name);
@@ -89,6 +126,8 @@ void apply_preset(Value::Group& file, std::size_t layers) {
   Choice choice;
   assign(choice, given->second, "preset");
   if (!choice.given()) return;
+  for (char& c : choice.name)
+    c = c == '-' ? '_' : char(std::tolower(static_cast<unsigned char>(c)));  // as papers write
   const Preset& preset = row_named(choice.name, presets(), "preset", choice.where);
   if (!file.contains("part")) file["part"] = {parts_of(preset, layers), "preset"};
   auto* parts = std::get_if<Value::Group>(&file["part"].is);

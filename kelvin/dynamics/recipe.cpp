@@ -84,7 +84,75 @@ constexpr Damping damping_table[] = {
      "dp = -eps xi p dt: in equilibrium xi has mean sigma^2 / (2 eps T) and variance T"},
 };
 
+// A block's constraint, placed behind the `first` entries of the part that come before it.
+HeldConstraint held_by(HeldConstraint held, const Block& b, std::size_t first) {
+  held.block = b.name, held.first = first;
+  held.rows = b.vector ? 1 : b.rows, held.columns = b.vector ? b.rows : b.columns;
+  held.slack = first + b.size();
+  return held;
+}
+
+Block slack_of(const HeldConstraint& held, const Block& b) {
+  Block slack = b;
+  slack.name += ".slack", slack.slack = true;
+  if (held.unit() != Unit::entry) slack.rows = held.units(), slack.columns = 1, slack.vector = true;
+  return slack;
+}
+
+// Letters act on a constrained part as on any other; what they cannot do there is said here.
+void check_constraints(const PartRecipe& part) {
+  for (const HeldConstraint& held : part.constraints)
+    for (const std::uint32_t i : part.frozen)
+      if (i >= held.first && i < held.first + held.size())
+        throw Error("block \"{}\" has frozen entries, which its constraint would move; freeze all of it or none",
+                    held.block);
+  for (const Move& m : part.scheme.moves) {
+    if (m.letter->moves_q && m.letter->moves_p)
+      throw Error(
+          "part \"{}\": letter '{}' moves q and p together in a straight line, which a constraint does not "
+          "allow; use A and O, as in BAOAB",
+          part.name, m.letter->symbol);
+    if (m.letter->decays && part.constants.weight_decay > 0)
+      throw Error(
+          "part \"{}\": letter '{}' would let slack coordinates decay too; use penalty = {{ name = \"l2\", "
+          "strength = {} }} in place of weight_decay",
+          part.name, m.letter->symbol, part.constants.weight_decay);
+  }
+  if (part.freedom() == 0)
+    throw Error("part \"{}\": its constraint leaves no degree of freedom; constrain less", part.name);
+}
+
 }  // namespace
+
+std::size_t PartRecipe::freedom() const {
+  std::size_t n = size - frozen.size();
+  for (const HeldConstraint& held : constraints) n -= std::min(n, held.removed());
+  return n;
+}
+
+void constrain(Recipe& recipe, const std::string& name, OwnConstraint own) {
+  const auto shared = std::make_shared<const OwnConstraint>(std::move(own));
+  const Block& block = row_named<Block>(name, recipe.blocks, "block");
+  const auto part_name = recipe.part_of.find(name);
+  if (part_name == recipe.part_of.end())
+    throw Error("block \"{}\" is frozen; a constraint would have nothing to hold", name);
+  const auto add = [&](Recipe& phase) {
+    for (PartRecipe& part : phase.parts) {
+      if (part.name != part_name->second) continue;
+      HeldConstraint held = held_by({}, block, block.offset - part.offset);
+      held.part = part.name, held.own = shared;
+      for (const HeldConstraint& other : part.constraints)
+        if (other.block == name) throw Error("block \"{}\" has a constraint already; keep one", name);
+      const auto later = std::find_if(part.constraints.begin(), part.constraints.end(),
+                                      [&](const HeldConstraint& other) { return other.first > held.first; });
+      part.constraints.insert(later, std::move(held));
+      check_constraints(part);
+      part.constants.freedom = double(part.freedom());
+    }
+  };
+  add(recipe);
+  for (Recipe& phase : recipe.later) add(phase);
+}
 
 std::span<const Damping> dampings() { return damping_table; }
 
@@ -212,6 +280,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
     within("momentum", part.momentum, 0, 1), within("dampening", part.dampening, 0, INFINITY);
     within("beta1", part.beta1, 0, 1), within("beta2", part.beta2, 0, 1), within("floor", part.floor, 0, INFINITY);
     within("weight_decay", part.weight_decay, 0, INFINITY), within("trust", part.trust, 0, INFINITY);
+    const HeldConstraint chosen = part.constraint.given() ? constraint_chosen(part.constraint, name) : HeldConstraint();
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;
@@ -219,16 +288,30 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
         made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
       made.constants.blocks.push_back(offset - made.offset);
       place(b);
+      if (!part.constraint.given() || !holds(chosen, b)) continue;
+      made.constraints.push_back(held_by(chosen, b, offset - made.offset - b.size()));
+      if (!chosen.row->has_slack) continue;
+      made.constraints.back().slack_count = made.constraints.back().units();
+      const Block slack = slack_of(made.constraints.back(), b);
+      recipe.part_of[slack.name] = name;
+      made.constants.blocks.push_back(offset - made.offset);
+      place(slack);
     }
     made.size = offset - made.offset;
     made.constants.blocks.push_back(made.size);
-    made.constants.freedom = double(made.freedom());
     if (made.size == 0) {
       std::string patterns;
       for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;
       throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", name, patterns,
                   listed(blocks));
     }
+    if (part.constraint.given() && made.constraints.empty())
+      throw Error(
+          "part \"{}\": constraint \"{}\" finds no matrix among its blocks; remove it, or add biases = true to "
+          "hold vectors too",
+          name, part.constraint.name);
+    if (part.constraint.given()) check_constraints(made);
+    made.constants.freedom = double(made.freedom());
     if (!std::isfinite(made.friction.range().second))
       for (const Move& m : made.scheme.moves)
         if (m.letter->moves_q && m.letter->bath())

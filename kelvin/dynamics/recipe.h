@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kelvin/core/settings.h"
+#include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/schedule.h"
 #include "kelvin/dynamics/scheme.h"
 #include "kelvin/dynamics/tuning.h"
@@ -29,6 +30,7 @@ struct PartSettings {
   Choice penalty, mask;
   Choice prior;
   Choice start;
+  Choice constraint;
   template <class Visit>
   void fields(Visit&& field) {
     field("blocks", blocks, "names of its blocks, with * and ?; a leading ! leaves out: [\"*\", \"!*.bias\"]");
@@ -57,6 +59,8 @@ struct PartSettings {
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
     field("start", start, "initial values: a row of `kelvin list initialisers`; a bare number fills");
+    field("constraint", constraint,
+          "what its weights stay on: a row of `kelvin list constraints`, such as { name = \"circle\", radius = 0.5 }");
   }
 };
 
@@ -76,9 +80,10 @@ struct PartRecipe {
   const Damping* damping;
   double xi;  // at the start
   PartConstants constants;
-  std::size_t offset = 0, size = 0;        // its span of q
-  std::vector<std::uint32_t> frozen = {};  // entries of the span that stay put
-  std::size_t freedom() const { return size - frozen.size(); }
+  std::size_t offset = 0, size = 0;              // its span of q
+  std::vector<std::uint32_t> frozen = {};        // entries of the span that stay put
+  std::vector<HeldConstraint> constraints = {};  // of its blocks, in their order
+  std::size_t freedom() const;                   // degrees of freedom: entries less frozen ones and equations
 };
 
 struct Recipe {
@@ -94,6 +99,9 @@ struct Recipe {
 
 Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector<std::string>& freeze,
                    std::vector<Block> blocks, const Horizon&);
+
+// Puts a block of one part on a manifold of one's own.
+void constrain(Recipe&, const std::string& block, OwnConstraint);
 
 // Parts meet at joint letters: the same number in each, braces and N at the same meetings. Refused by name otherwise.
 void check_meetings(const std::vector<PartRecipe>&);

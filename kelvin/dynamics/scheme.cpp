@@ -153,6 +153,23 @@ void check_braces(const Scheme& scheme) {
   if (open) throw Error("scheme \"{}\": '{{' without '}}'", scheme.text);
 }
 
+// For each letter the number of the look ahead it stands in, 0 outside: its share of the step is counted there.
+std::vector<int> looks_of(const std::vector<const Letter*>& sequence, std::string_view text) {
+  std::vector<int> out;
+  int looks = 0;
+  bool inside = false;
+  for (const Letter* l : sequence) {
+    if (l->look && (l->look > 0) == inside)
+      throw Error("scheme \"{}\": {}", text,
+                  inside ? "'<' inside '< >'; close the first before the next" : "'>' without '<'");
+    if (l->look > 0) inside = true, ++looks;
+    out.push_back(inside && !l->look ? looks : 0);
+    if (l->look < 0) inside = false;
+  }
+  if (inside) throw Error("scheme \"{}\": '<' without '>'", text);
+  return out;
+}
+
 }  // namespace
 
 std::span<const NamedScheme> schemes() { return table; }
@@ -165,14 +182,17 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
   const auto sequence = parser.sequence(0);
   if (sequence.empty())
     throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
-  std::map<const Letter*, std::size_t> occurrences, so_far;
-  for (const Letter* l : sequence) ++occurrences[l];
+  const std::vector<int> looks = looks_of(sequence, scheme.text);
+  std::map<std::pair<const Letter*, int>, std::size_t> occurrences, so_far;
+  for (std::size_t k = 0; k < sequence.size(); ++k) ++occurrences[{sequence[k], looks[k]}];
   const Letter* remembers = nullptr;
-  for (const Letter* l : sequence) {
-    scheme.moves.push_back({l, 1.0 / double(occurrences[l]), so_far[l]++});
-    if (l->memory && remembers && remembers != l)
-      throw Error("scheme \"{}\": '{}' and '{}' both keep a memory of past gradients; use one of them in a part",
-                  scheme.text, remembers->symbol, l->symbol);
+  for (std::size_t k = 0; k < sequence.size(); ++k) {
+    const Letter* l = sequence[k];
+    const std::pair key{l, looks[k]};
+    scheme.moves.push_back({l, 1.0 / double(occurrences[key]), so_far[key]++});
+    if (l->memory && remembers && remembers != l && !(l->look && remembers->look))
+      throw Error("scheme \"{}\": '{}' and '{}' both keep a memory; use one of them in a part", scheme.text,
+                  remembers->symbol, l->symbol);
     if (l->memory) remembers = l;
     scheme.memory = std::max(scheme.memory, l->memory);
     scheme.has_momentum |= l->moves_p;

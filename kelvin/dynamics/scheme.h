@@ -2,7 +2,7 @@
 // Schemes: how a string of letters becomes a list of moves. To name one, add a row to the table in scheme.cpp.
 //
 // A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "(BAB)5" repeats; the step is
-// always the time of the whole string.
+// always the time of the whole string. What stands in < > is taken back, so its letters share a step of their own.
 #pragma once
 #include <limits>
 #include <string>

@@ -2,11 +2,13 @@
 #include "kelvin/experiment/experiment.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
+#include "kelvin/model/loss.h"
 #include "kelvin/model/mlp.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
@@ -27,10 +29,34 @@ void merge(Value& value, const Value& more) {
   }
 }
 
+// An axis written as a range: `count` values from `from` to `to`.
+struct RangeSettings {
+  double from = 0, to = 1;
+  long count = 11;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("from", from, "the first value");
+    field("to", to, "the last value");
+    field("count", count, "how many, equally far apart");
+  }
+};
+
 std::vector<Axis> axes_of(const Value& grid) {
   std::vector<Axis> axes;
-  for (const auto& [setting, values] : std::get<Value::Group>(grid.is))
-    assign(axes.emplace_back(Axis{setting, {}}).values, values, "grid." + setting);
+  for (const auto& [setting, values] : std::get<Value::Group>(grid.is)) {
+    Axis& axis = axes.emplace_back(Axis{setting, {}});
+    if (!values.group()) {
+      assign(axis.values, values, "grid." + setting);
+      continue;
+    }
+    RangeSettings range;
+    read(range, values, "grid." + setting);
+    if (range.count < 2)
+      throw Error("{}: grid.{}.count must be at least 2, not {}", values.where, setting, range.count);
+    for (long k = 0; k < range.count; ++k)  // rounded, or names would show the last bits
+      axis.values.push_back(
+          std::stod(fmt::format("{:.9g}", range.from + (range.to - range.from) * double(k) / double(range.count - 1))));
+  }
   return axes;
 }
 
@@ -61,7 +87,7 @@ std::function<double(std::span<const double>)> loss_on(Network<Real>* network) {
   };
 }
 
-// The network's outputs on a square that holds the training rows.
+// Probabilities of the second class on a square that holds the training rows.
 template <class Real>
 void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::size_t side, Outcome& outcome) {
   const Dataset& train = problem.data.train;
@@ -79,10 +105,17 @@ void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::
   grid.targets.assign(grid.rows, 0);
   const auto network = make_mlp<Real>(problem.settings.model, grid, [](std::string_view) {});
   network->arrange(problem.recipe.blocks);
-  std::vector<Real> out(grid.rows * network->outputs());
-  network->predict(q, {}, out);
+  const std::size_t outputs = network->outputs(), classes = std::max<std::size_t>(2, outputs);
+  std::vector<Real> raw(grid.rows * outputs), shares(grid.rows * classes);
+  network->predict(q, {}, raw);
+  const auto probabilities = loss_named(problem.settings.model.loss).template probabilities<Real>();
+  if (!probabilities)
+    throw Error("`classifier` maps probabilities, which loss \"{}\" has none of; set it to 0",
+                problem.settings.model.loss);
+  probabilities(grid.rows, outputs, raw.data(), shares.data());
   outcome.map_x = outcome.map_y = line;
-  for (std::size_t i = 0; i < grid.rows; ++i) outcome.map.push_back(std::round(1e3 * double(out[i])) / 1e3);
+  for (std::size_t i = 0; i < grid.rows; ++i)
+    outcome.map.push_back(std::round(1e3 * double(shares[i * classes + 1])) / 1e3);
 }
 
 template <class Real>
@@ -110,6 +143,7 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
       const auto q = chain.q();
       std::copy(q.begin(), q.end(), now.begin());
       Snapshot snapshot{{}, now, first, problem.recipe.blocks, &chain.reading(), loss_on(problem.test.get())};
+      if constexpr (std::is_same_v<Real, double>) snapshot.problem = &problem;
       for (const auto& [split, network] : {std::pair{"train", problem.train.get()},
                                            {"validation", problem.validation.get()},
                                            {"test", problem.test.get()}})
@@ -126,7 +160,7 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
         auto& counts = outcome.counts[h * about.at.size() + when];
         counts.assign(histogram_bins, 0);
         for (const Block& b : problem.recipe.blocks)
-          if (matches(about.histograms[h], b.name))
+          if (!b.slack && matches(about.histograms[h], b.name))
             for (std::size_t i = b.offset; i < b.offset + b.size(); ++i) {
               const double at = (now[i] / about.histogram_range + 1) / 2 * double(histogram_bins);
               ++counts[std::size_t(std::clamp(at, 0.0, double(histogram_bins - 1)))];
@@ -163,6 +197,12 @@ std::vector<double> numbers(const nlohmann::json& from) {
 }
 
 }  // namespace
+
+std::optional<double> number_in(const std::string& text) {
+  double number;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 std::string Experiment::label(const Cell& cell) const {
   const ArmSettings& arm = settings.arm.at(cell.arm);
@@ -210,6 +250,15 @@ Experiment read_experiment(const Value& from, const std::string& name) {
   for (const auto& [claim, says] : about.claim)
     if (std::find(about.measures.begin(), about.measures.end(), says.measure) == about.measures.end())
       throw Error("{}: claim \"{}\" is about \"{}\", which `measures` does not list", from.where, claim, says.measure);
+  const auto known = [&](const std::string& who) {
+    return number_in(who) || std::any_of(experiment.cells.begin(), experiment.cells.end(),
+                                         [&](const Cell& c) { return matches(who, c.name); });
+  };
+  for (const auto& [claim, says] : about.claim)
+    for (const std::string& who : {says.more, says.than})
+      if (!known(who))
+        throw Error("{}: claim \"{}\" compares \"{}\", which is neither a number nor one of the arms, such as \"{}\"",
+                    from.where, claim, who, experiment.cells.front().name);
   return experiment;
 }
 

@@ -2,10 +2,10 @@
 // An experiment: the same runs by several methods (arms), some over a grid of settings, each with many seeds; what
 // is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
 #pragma once
-#include <nlohmann/json.hpp>
 
 #include "kelvin/chain/run_settings.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 
@@ -17,7 +17,7 @@ struct ArmSettings {
     field("label", label, "its name in tables and figures");
     field("run", run, "settings of a run file that this arm adds to the common ones");
     field("published", published, "measure -> the source's number, or one for each step of `at`");
-    field("grid", grid, "setting -> its values; the arm is run at every combination");
+    field("grid", grid, "setting -> its values, or { from, to, count }; the arm is run at every combination");
   }
 };
 
@@ -25,7 +25,7 @@ struct ArmSettings {
 struct ClaimSettings {
   std::string says, measure = "test.accuracy", statistic = "mean", more, than;
   double by = 0;
-  long at = 0;
+  long at = 0, than_at = 0;
   template <class Visit>
   void fields(Visit&& field) {
     field("says", says, "the source's statement in our words");
@@ -35,6 +35,7 @@ struct ClaimSettings {
     field("than", than, "the arm, or the number, said to have less");
     field("by", by, "by how much at least");
     field("at", at, "the step at which; 0 is the last");
+    field("than_at", than_at, "the step of `than`, if it is another");
   }
 };
 
@@ -90,6 +91,8 @@ struct Experiment {
 };
 
 Experiment read_experiment(const Value&, const std::string& name);
+
+std::optional<double> number_in(const std::string&);  // if it is one and nothing else
 
 // What one seed of one cell came to.
 struct Outcome {

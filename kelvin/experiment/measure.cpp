@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "kelvin/analysis/landscape.h"
+#include "kelvin/chain/affine_map.h"
+#include "kelvin/model/toys.h"
 
 namespace kelvin {
 namespace {
@@ -14,7 +16,7 @@ double score(const Snapshot& s, const char* split, double Score::*what) {
   return at == s.scores.end() ? NAN : at->second.*what;
 }
 
-bool is_weight(const Block& b) { return !b.vector && b.fan_in > 0; }
+bool is_weight(const Block& b) { return !b.vector && b.fan_in > 0 && !b.slack; }
 
 // Share of weights w with |w| < 0.01.
 double near_zero(const Snapshot& s) {
@@ -36,8 +38,9 @@ double largest_weight(const Snapshot& s) {
 // |q - q0| / |q0|
 double distance(const Snapshot& s) {
   double moved = 0, from = 0;
-  for (std::size_t i = 0; i < s.q.size(); ++i)
-    moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
+  for (const Block& b : s.blocks)
+    for (std::size_t i = b.offset; !b.slack && i < b.offset + b.size(); ++i)
+      moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
   return std::sqrt(moved / from);
 }
 
@@ -51,6 +54,39 @@ double barrier(const Snapshot& s) {
     losses.push_back(s.test_loss(at));
   }
   return shape_of(losses, 0, NAN).increase;
+}
+
+// The map of one step. Refuses a U whose gradient is not linear: g(2a) - g(a) = g(a) - g(0).
+AffineMap step_map(const Snapshot& s) {
+  if (!s.problem || s.problem->train) throw Error("this measure is one of toys with a quadratic U, in double");
+  const auto potential = s.problem->potential->clone();
+  std::vector<double> q(s.q.size(), 0), g0(q), g1(q), g2(q);
+  (*potential)(q, {}, g0);
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = 1 + 0.1 * double(i);
+  (*potential)(q, {}, g1);
+  for (double& x : q) x *= 2;
+  (*potential)(q, {}, g2);
+  for (std::size_t i = 0; i < q.size(); ++i)
+    if (!(std::abs(g2[i] - 2 * g1[i] + g0[i]) <= 1e-9 * (std::abs(g0[i]) + std::abs(g1[i]))))
+      throw Error("toy \"{}\" has no quadratic U, so a step is no linear map", s.problem->settings.model.toy.name);
+  return affine_map(*s.problem->potential, s.problem->recipe);
+}
+
+double growth(const Snapshot& s) { return spectral_radius(step_map(s).map); }
+
+// Largest relative error of a coordinate's variance; nan where nothing settles.
+double variance_error(const Snapshot& s) {
+  const AffineMap map = step_map(s);
+  if (!(spectral_radius(map.map) < 1 - 1e-9)) return NAN;
+  const Eigen::MatrixXd covariance = stationary_covariance(map);
+  const double T = s.problem->recipe.parts.front().temperature.at(0);
+  const std::vector<double> exact = exact_moments(s.problem->settings.model.toy, T).variance;
+  double worst = 0;
+  std::size_t k = 0;  // moments stand in the toy's own order of blocks
+  for (const Block& b : s.problem->potential->blocks())
+    for (Eigen::Index i = Eigen::Index(b.offset); i < Eigen::Index(b.offset + b.size()); ++i, ++k)
+      worst = std::max(worst, std::abs(covariance(i, i) / exact[k] - 1));
+  return worst;
 }
 
 const Measure table[] = {
@@ -71,6 +107,8 @@ const Measure table[] = {
     {"near_zero", near_zero, false, "share of weights, biases aside, below 0.01 in absolute value"},
     {"largest_weight", largest_weight, false, "largest absolute value of a weight"},
     {"distance", distance, false, "distance from the start over the start's length"},
+    {"growth", growth, true, "of a toy with a quadratic U: largest factor by which one step can grow what grows on"},
+    {"variance_error", variance_error, true, "of such a toy: largest relative error of a variance, without sampling"},
     {"barrier", barrier, true, "largest rise of the test loss along the straight line from the start, 50 intervals"},
 };
 

@@ -15,6 +15,7 @@ struct Snapshot {
   std::span<const Block> blocks;
   const Reading* reading = nullptr;
   std::function<double(std::span<const double>)> test_loss;  // of any parameters
+  const Problem<double>* problem = nullptr;                  // in double only: toys
 };
 
 struct Measure {

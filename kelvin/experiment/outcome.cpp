@@ -2,9 +2,9 @@
 #include "kelvin/experiment/outcome.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/experiment/measure.h"
@@ -12,31 +12,49 @@
 namespace kelvin {
 namespace {
 
-Estimate mean(const std::vector<double>& x) {
-  const double n = double(x.size()), m = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  double square = 0;
-  for (const double v : x) square += (v - m) * (v - m);
-  return {m, x.size() > 1 ? std::sqrt(square / (n - 1) / n) : NAN};
-}
-
 // The error is that of normal numbers: sd / sqrt(2 (n - 1)).
-Estimate deviation(const std::vector<double>& x) {
-  const double n = double(x.size()), sd = mean(x).error * std::sqrt(n);
+MeanOf deviation(const std::vector<double>& x) {
+  const double n = double(x.size()), sd = mean_of(x).error * std::sqrt(n);
   return {sd, sd / std::sqrt(2 * (n - 1))};
 }
 
 const Statistic table[] = {
-    {"mean", mean},
-    {"sd", deviation},
+    {"mean", [](const std::vector<double>& x) { return mean_of(x); }, true},
+    {"sd", deviation, false},
     {"least",
      [](const std::vector<double>& x) {
-       return Estimate{*std::min_element(x.begin(), x.end()), NAN};
-     }},
+       return MeanOf{*std::min_element(x.begin(), x.end()), NAN};
+     },
+     false},
     {"most",
      [](const std::vector<double>& x) {
-       return Estimate{*std::max_element(x.begin(), x.end()), NAN};
-     }},
+       return MeanOf{*std::max_element(x.begin(), x.end()), NAN};
+     },
+     false},
 };
+
+// What a claim compares: an estimate, the number of its runs (none for a plain number) and, if it is of one cell, its
+// runs by seed.
+struct Side {
+  MeanOf estimate;
+  std::optional<std::size_t> runs;
+  std::map<long, double> by_seed;
+};
+
+// Of the difference of two estimates. Runs of one seed share their data: where means of the same seeds are compared,
+// their differences count.
+double difference_error(const Side& more, const Side& than, const Statistic& statistic) {
+  std::vector<double> differences;
+  for (const auto& [seed, value] : more.by_seed)
+    if (than.by_seed.contains(seed)) differences.push_back(value - than.by_seed.at(seed));
+  if (statistic.linear && differences.size() > 1 && differences.size() == more.runs && more.runs == than.runs)
+    return mean_of(differences).error;
+  const auto known = [](double error) { return std::isnan(error) ? 0 : error; };
+  return std::hypot(known(more.estimate.error), known(than.estimate.error));
+}
+
+// Four digits say all there is to say over the runs of an experiment.
+nlohmann::json short_cell(double x) { return std::isfinite(x) ? cell(std::stod(fmt::format("{:.4g}", x))) : cell(x); }
 
 // The outcomes of an experiment, asked by cell, measure and step.
 class Results {
@@ -67,19 +85,22 @@ class Results {
                                      [&](const Outcome& o) { return o.cell == cell && !o.stopped.empty(); }));
   }
   // Of the cells whose name matches, all seeds together; a number stands for itself.
-  Estimate estimate(const std::string& who, const ClaimSettings& claim) const {
-    double number;
-    if (const auto [end, error] = std::from_chars(who.data(), who.data() + who.size(), number);
-        error == std::errc() && end == who.data() + who.size())
-      return {number, 0};
+  Side side(const std::string& who, const ClaimSettings& claim, long at) const {
+    if (const auto number = number_in(who)) return {{*number, 0}, {}, {}};
+    Side out{{NAN, NAN}, 0, {}};
     std::vector<double> all;
-    for (std::size_t c = 0; c < experiment_.cells.size(); ++c)
-      if (matches(who, experiment_.cells[c].name)) {
-        const auto mine = values(c, measure(claim.measure), step(claim.at));
-        all.insert(all.end(), mine.begin(), mine.end());
+    std::set<std::size_t> cells;
+    const std::size_t m = measure(claim.measure), k = step(at);
+    for (const Outcome& o : outcomes_)
+      if (matches(who, experiment_.cells[o.cell].name) && std::isfinite(o.values[m][k])) {
+        all.push_back(o.values[m][k]);
+        cells.insert(o.cell);
+        out.by_seed[o.seed] = o.values[m][k];
       }
-    if (all.empty()) return {NAN, NAN};
-    return row_named(claim.statistic, statistics(), "statistic").of(all);
+    if (cells.size() > 1) out.by_seed.clear();
+    if (!all.empty()) out.estimate = row_named(claim.statistic, statistics(), "statistic").of(all);
+    out.runs = all.size();
+    return out;
   }
 
  private:
@@ -97,25 +118,63 @@ double published(const ArmSettings& arm, const std::string& measure, std::size_t
   return k < numbers.size() ? numbers[k] : NAN;
 }
 
+// Whether the cells of a grid have rows of their own in the table of numbers. Those of two axes have a table for each
+// measure, those of long axes a figure only.
+constexpr std::size_t most_rows = 24, most_columns = 12;
+bool in_rows(const std::vector<Axis>& axes) {
+  return axes.empty() || (axes.size() == 1 && axes[0].values.size() <= most_rows);
+}
+
+// The last word of an axis's setting, or all of it where that is not enough.
+std::string short_name(const std::vector<Axis>& axes, std::size_t axis) {
+  const auto last_word = [](const std::string& setting) { return setting.substr(setting.rfind('.') + 1); };
+  const bool same = axes.size() == 2 && last_word(axes[0].setting) == last_word(axes[1].setting);
+  return same ? axes[axis].setting : last_word(axes[axis].setting);
+}
+
+// The means at the end over a grid of two axes.
+void add_grid_tables(const Experiment& experiment, const Results& results, std::vector<NamedTable>& out) {
+  for (const auto& [arm, axes] : experiment.axes) {
+    if (axes.size() != 2 || axes[0].values.size() > most_rows || axes[1].values.size() > most_columns) continue;
+    const std::string rows = short_name(axes, 0), columns = short_name(axes, 1);
+    for (std::size_t m = 0; m < experiment.settings.measures.size(); ++m) {
+      Table table;
+      double largest = 0;
+      for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+        const Cell& at = experiment.cells[c];
+        if (at.arm != arm) continue;
+        const auto values = results.values(c, m, experiment.steps.size() - 1);
+        const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
+        if (e.error > largest) largest = e.error;
+        if (at.place[1] == axes[1].values.front()) table.row({{rows, at.place[0]}});
+        table.rows.back().push_back({fmt::format("{} {:g}", columns, at.place[1]), short_cell(e.value)});
+      }
+      out.push_back({fmt::format("{}, {}: means at the end; standard errors up to {:.2g}",
+                                 experiment.settings.arm.at(arm).label, experiment.settings.measures[m], largest),
+                     table});
+    }
+  }
+}
+
 Table numbers_table(const Experiment& experiment, const Results& results) {
   Table out;
   const ExperimentSettings& about = experiment.settings;
   for (std::size_t c = 0; c < experiment.cells.size(); ++c)
-    for (std::size_t k = 0; k < about.at.size(); ++k)
+    for (std::size_t k = 0; k < about.at.size() && in_rows(experiment.axes.at(experiment.cells[c].arm)); ++k)
       for (std::size_t m = 0; m < about.measures.size(); ++m) {
         const auto values = results.values(c, m, results.step(about.at[k]));
         if (values.empty() && !results.stopped(c)) continue;
         const bool any = !values.empty();
-        const Estimate middle = any ? mean(values) : Estimate{NAN, NAN};
+        const MeanOf middle = any ? mean_of(values) : MeanOf{};
         Table::Row row = {{"arm", experiment.label(experiment.cells[c])},
                           {"step", about.at[k]},
                           {"measure", about.measures[m]},
                           {"runs", values.size()},
-                          {"mean", cell(middle.value)},
-                          {"error", cell(middle.error)},
-                          {"sd", cell(any ? deviation(values).value : NAN)},
-                          {"least", cell(any ? *std::min_element(values.begin(), values.end()) : NAN)},
-                          {"most", cell(any ? *std::max_element(values.begin(), values.end()) : NAN)},
+                          {"mean", short_cell(middle.value)},
+                          {"error", short_cell(middle.error)},
+                          {"sd", short_cell(any ? deviation(values).value : NAN)},
+                          {"least", short_cell(any ? *std::min_element(values.begin(), values.end()) : NAN)},
+                          {"most", short_cell(any ? *std::max_element(values.begin(), values.end()) : NAN)},
                           {"published", cell(published(about.arm.at(experiment.cells[c].arm), about.measures[m], k))}};
         if (const std::size_t lost = results.stopped(c)) row.push_back({"diverged", lost});
         out.row(std::move(row));
@@ -126,15 +185,18 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
 Table claims_table(const Experiment& experiment, const Results& results) {
   Table out;
   for (const auto& [name, claim] : experiment.settings.claim) {
-    const Estimate more = results.estimate(claim.more, claim), than = results.estimate(claim.than, claim);
-    const double error = std::hypot(std::isnan(more.error) ? 0 : more.error, std::isnan(than.error) ? 0 : than.error);
+    const Side more = results.side(claim.more, claim, claim.at);
+    const Side than = results.side(claim.than, claim, claim.than_at ? claim.than_at : claim.at);
+    const double error = difference_error(more, than, row_named(claim.statistic, statistics(), "statistic"));
+    const double difference = more.estimate.value - than.estimate.value;
     out.row({{"claim", claim.says},
              {"measure", claim.statistic + " of " + claim.measure},
-             {"more", cell(more.value)},
-             {"than", cell(than.value)},
-             {"difference", cell(more.value - than.value)},
-             {"error", cell(error)},
-             {"verdict", std::string(verdict(more.value - than.value - claim.by, error))}});
+             {"more", short_cell(more.estimate.value)},
+             {"than", short_cell(than.estimate.value)},
+             {"difference", short_cell(difference)},
+             {"error", short_cell(error)},
+             {"runs", std::min(more.runs.value_or(~0ul), than.runs.value_or(~0ul))},
+             {"verdict", std::string(verdict(difference - claim.by, error))}});
   }
   return out;
 }
@@ -151,7 +213,7 @@ Figure curves(const Experiment& experiment, const Results& results, std::size_t 
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto values = results.values(c, m, k);
       if (values.empty()) continue;
-      const Estimate e = mean(values);
+      const MeanOf e = mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
       curve.x.push_back(double(experiment.steps[k])), curve.y.push_back(e.value);
       curve.low.push_back(e.value - error), curve.high.push_back(e.value + error);
@@ -178,37 +240,57 @@ Figure spread(const Experiment& experiment, const Results& results, std::size_t 
   return figure;
 }
 
-// Over an arm's grid: a curve along one axis, a map along two.
+// Where the values of an axis are drawn: by factors if they are spaced so, with a 0 one factor below the rest.
+struct Scale {
+  std::vector<double> at;
+  bool log = false;
+  std::string caption;
+};
+Scale scale_of(std::vector<double> values) {
+  const std::size_t n = values.size(), first = values[0] == 0 ? 1 : 0;
+  if (n < first + 3 || values[0] < 0 || values[n - 1] - values[n - 2] < 1.5 * (values[first + 1] - values[first]))
+    return {values, false, ""};
+  if (first == 0) return {values, true, ""};
+  values[0] = values[1] * values[1] / values[2];
+  return {values, true, fmt::format("What stands at {:.2g} was made with 0.", values[0])};
+}
+
+// Over an arm's grid: a curve along one axis, in one figure with the other arms that have it; a map along two.
 void add_grid_figures(const Experiment& experiment, const Results& results, std::size_t m, std::vector<Figure>& out) {
+  const std::string& measure = experiment.settings.measures[m];
   for (const auto& [arm, axes] : experiment.axes) {
     if (axes.empty() || axes.size() > 2) continue;
     const ArmSettings& about = experiment.settings.arm.at(arm);
-    Figure figure;
-    figure.name = fmt::format("{}_{}", experiment.settings.measures[m], arm);
-    figure.title = fmt::format("{} at the end, {}", experiment.settings.measures[m], about.label);
-    figure.x_label = axes[0].setting, figure.log_x = axes[0].values.front() > 0;
-    std::vector<double> z;
-    Curve curve{about.label, axes[0].values, {}, {}, {}, "line"};
+    const Scale x = scale_of(axes[0].values);
+    std::vector<double> z, low, high;
     for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
       if (experiment.cells[c].arm != arm) continue;
       const auto values = results.values(c, m, experiment.steps.size() - 1);
-      const Estimate e = values.empty() ? Estimate{NAN, NAN} : mean(values);
-      z.push_back(e.value);
-      curve.low.push_back(e.value - e.error), curve.high.push_back(e.value + e.error);
+      const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
+      const double error = std::isnan(e.error) ? 0 : e.error;
+      z.push_back(e.value), low.push_back(e.value - error), high.push_back(e.value + error);
     }
+    if (std::none_of(z.begin(), z.end(), [](double v) { return std::isfinite(v); })) continue;
+    Figure figure;
+    figure.x_label = short_name(axes, 0), figure.log_x = x.log, figure.caption = x.caption;
     if (axes.size() == 1) {
-      curve.y = z;
-      figure.y_label = experiment.settings.measures[m];
-      figure.curves.push_back(std::move(curve));
-    } else {
-      // Cells run through the last axis first; a map's rows are its y.
-      Map map{
-          axes[0].values, axes[1].values, std::vector<double>(z.size()), "heat", {}, experiment.settings.measures[m]};
-      for (std::size_t i = 0; i < map.x.size(); ++i)
-        for (std::size_t j = 0; j < map.y.size(); ++j) map.z[j * map.x.size() + i] = z[i * map.y.size() + j];
-      figure.y_label = axes[1].setting, figure.log_y = axes[1].values.front() > 0;
-      figure.map = std::move(map);
+      figure.name = measure + "_over_" + short_name(axes, 0);
+      figure.title = fmt::format("{} over {}", measure, short_name(axes, 0));
+      figure.y_label = measure;
+      auto same = std::find_if(out.begin(), out.end(), [&](const Figure& f) { return f.name == figure.name; });
+      if (same == out.end()) same = out.insert(out.end(), std::move(figure));
+      same->curves.push_back({about.label, x.at, z, low, high, "line"});
+      continue;
     }
+    const Scale y = scale_of(axes[1].values);
+    figure.name = fmt::format("{}_{}", measure, arm);
+    figure.title = fmt::format("{} at the end, {}", measure, about.label);
+    figure.y_label = short_name(axes, 1), figure.log_y = y.log;
+    if (!y.caption.empty()) figure.caption += (x.caption.empty() ? "" : " ") + y.caption;
+    Map map{x.at, y.at, std::vector<double>(z.size()), "heat", {}, measure};
+    for (std::size_t i = 0; i < map.x.size(); ++i)  // cells run through the last axis first; a map's rows are its y
+      for (std::size_t j = 0; j < map.y.size(); ++j) map.z[j * map.x.size() + i] = z[i * map.y.size() + j];
+    figure.map = std::move(map);
     out.push_back(std::move(figure));
   }
 }
@@ -267,20 +349,23 @@ Finding conclude(const Experiment& experiment, const std::vector<Outcome>& outco
   const Results results(experiment, outcomes);
   Finding finding{experiment.name, about.title, {}, {}, {}};
   const Table claims = claims_table(experiment, results);
-  std::map<std::string, int> verdicts;
-  for (const auto& row : claims.rows) ++verdicts[row.back().second.get<std::string>()];
   std::string first;
-  for (const auto& [verdict, count] : verdicts)
-    first += fmt::format("{}{} of {} claims {}", first.empty() ? "" : ", ", count, claims.rows.size(), verdict);
-  finding.words.push_back(first.empty() ? "It makes no claim" : first + ".");
+  for (const std::string_view verdict : {"reproduced", "weaker", "not reproduced", "not measured"}) {
+    const auto count = std::count_if(claims.rows.begin(), claims.rows.end(),
+                                     [&](const Table::Row& row) { return row.back().second == verdict; });
+    if (count) first += fmt::format("{}{} {}", first.empty() ? "" : ", ", count, verdict);
+  }
+  finding.words.push_back(first.empty() ? "It makes no claim."
+                                        : fmt::format("Of {} claims: {}.", claims.rows.size(), first));
   finding.words.push_back("Source: " + about.source + ".");
   if (!about.reading.empty()) finding.words.push_back(about.reading);
   if (!claims.rows.empty()) finding.tables.push_back({"Claims", claims});
-  finding.tables.push_back({"Numbers", numbers_table(experiment, results)});
+  if (Table numbers = numbers_table(experiment, results); !numbers.rows.empty())
+    finding.tables.push_back({"Numbers", std::move(numbers)});
+  add_grid_tables(experiment, results, finding.tables);
   constexpr std::size_t most_curves = 10;
   for (std::size_t m = 0; m < about.measures.size(); ++m) {
-    if (row_named(about.measures[m], measures(), "measure").costly) continue;
-    if (experiment.cells.size() <= most_curves) {
+    if (experiment.cells.size() <= most_curves && !row_named(about.measures[m], measures(), "measure").costly) {
       finding.figures.push_back(curves(experiment, results, m));
       if (about.seeds >= 10) finding.figures.push_back(spread(experiment, results, m));
     }

@@ -2,17 +2,16 @@
 // What the runs of an experiment say together: a table beside the published numbers, its claims judged, its figures.
 #pragma once
 #include "kelvin/analysis/finding.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/experiment/experiment.h"
 
 namespace kelvin {
 
 // A number over the seeds of a cell, with its standard error (nan where none is known).
-struct Estimate {
-  double value, error;
-};
 struct Statistic {
   std::string_view name;
-  Estimate (*of)(const std::vector<double>&);
+  MeanOf (*of)(const std::vector<double>&);
+  bool linear;  // that of a difference is the difference
 };
 std::span<const Statistic> statistics();
 

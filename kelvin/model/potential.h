@@ -19,6 +19,7 @@ struct Block {
   std::size_t rows = 1, columns = 1, offset = 0;
   std::size_t fan_in = 0;  // inputs of each unit the block belongs to (initialisers scale by it); 0 outside networks
   bool vector = false;     // a list of `rows` numbers rather than a matrix: biases, coordinates
+  bool slack = false;      // belongs to a constraint: U does not see it, and no run stores it
   std::size_t size() const { return rows * columns; }
 };
 

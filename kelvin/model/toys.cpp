@@ -179,6 +179,19 @@ Moments two_scales_moments(const Choice& c, double T) {
   return {{0}, {T / (above_0(c, "slow") + above_0(c, "fast"))}, T / 2};
 }
 
+// ---- slow and fast: U = Q^2 / 2 + k (Q - q)^2 / 2, q = fast, Q = slow
+
+ToyEnergy slow_fast(const Choice& c) {
+  const double k = above_0(c, "stiffness");
+  const auto energy = [k](In x, Out g) {
+    const double apart = x[1] - x[0];
+    g[0] = -k * apart, g[1] = x[1] + k * apart;
+    return (x[1] * x[1] + k * apart * apart) / 2;
+  };
+  return {2, energy, {}, {}, {}, {}, {"fast", "slow"}};
+}
+Moments slow_fast_moments(const Choice& c, double T) { return {{0, 0}, {T + T / above_0(c, "stiffness"), T}, T}; }
+
 // ---- double well: U = height (x^2 - 1)^2 + tilt x
 
 double well(double x, double height, double tilt) { return height * (x * x - 1) * (x * x - 1) + tilt * x; }
@@ -419,10 +432,14 @@ constexpr Parameter noisy_parameters[] = {{"stiffness", "[1.0]", "one for all co
 constexpr Parameter scales_parameters[] = {{"slow", "1.0", "stiffness of piece 1"},
                                            {"fast", "9.0", "stiffness of piece 2"}};
 
+constexpr Parameter slow_fast_parameters[] = {{"stiffness", "10.0", "k, of the spring between the two"}};
+
 constexpr Toy table[] = {
     {"gaussian", gaussian_parameters, gaussian, gaussian_moments, "(q - mean)^T K (q - mean) / 2"},
     {"noisy", noisy_parameters, noisy, noisy_moments, "stiffness q^2 / 2, with a noisy gradient from minibatches"},
     {"two_scales", scales_parameters, two_scales, two_scales_moments, "slow q^2 / 2 for B1, fast q^2 / 2 for B2"},
+    {"slow_fast", slow_fast_parameters, slow_fast, slow_fast_moments,
+     "slow^2 / 2 + stiffness (slow - fast)^2 / 2, in blocks of these names"},
     {"double_well", well_parameters, double_well, double_well_moments, "height (x^2 - 1)^2 + tilt x"},
     {"mixture", mixture_parameters, mixture, mixture_moments, "equal Gaussians on a grid, -log of their sum"},
     {"banana", banana_parameters, banana, banana_moments, "x ~ N(0, a), y + b x^2 - a b ~ N(0, 1)"},
@@ -484,19 +501,23 @@ class ToyPotential final : public Potential<Real> {
  public:
   explicit ToyPotential(ToyEnergy toy)
       : energy_(std::move(toy.energy)),
-        blocks_{{"q", toy.dimension, 1, 0, 0, true}},
         pulls_(std::make_shared<const std::vector<double>>(std::move(toy.pulls))),
         q_(toy.dimension),
-        g_(toy.dimension) {}
+        g_(toy.dimension) {
+    const std::size_t each = toy.dimension / toy.blocks.size();
+    for (const std::string& name : toy.blocks) blocks_.push_back({name, each, 1, blocks_.size() * each, 0, true});
+  }
   std::vector<Block> blocks() const override { return blocks_; }
   void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    const auto offset = std::ptrdiff_t(blocks_[0].offset);
-    std::copy_n(q.begin() + offset, q_.size(), q_.begin());
+    const std::size_t each = blocks_[0].size();
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      std::copy_n(q.begin() + long(blocks_[b].offset), each, q_.begin() + long(b * each));
     const double u = energy_(q_, g_);
     for (const std::uint32_t row : rows)
       for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += (*pulls_)[row * g_.size() + i] / double(rows.size());
-    std::copy(g_.begin(), g_.end(), g.begin() + offset);
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      std::copy_n(g_.begin() + long(b * each), each, g.begin() + long(blocks_[b].offset));
     return u;
   }
   std::size_t rows() const override { return pulls_->size() / g_.size(); }

@@ -20,6 +20,7 @@ struct ToyEnergy {
                       mean = {};    // or, if not empty: U = sum of stiffness (q - mean)^2 / 2, one for all or each
   std::vector<double> pulls = {};   // rows x dimension: what each row of "data" adds to the gradient; they sum to 0
   std::vector<double> pieces = {};  // or: U = (pieces[0] + pieces[1]) q^2 / 2, which B1 and B2 can tell apart
+  std::vector<std::string> blocks = {"q"};  // more than one: each a single coordinate
 };
 
 struct Toy {

@@ -147,6 +147,20 @@ std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string
   return out;
 }
 
+// Of a directory that holds findings and no run, as experiments leave it.
+json findings_document(std::vector<Finding> findings, const std::string& made) {
+  Sections section;
+  const std::string name = findings.front().name;
+  const std::string verdict = findings.front().words.empty() ? "" : findings.front().words.front();
+  json sections = json::array();
+  for (Finding& f : findings) sections.push_back(section(std::move(f), name));
+  return {{"title", name},
+          {"made", made},
+          {"version", version()},
+          {"overview", json::array()},
+          {"runs", {{{"name", name}, {"verdict", json::array({verdict})}, {"sections", sections}}}}};
+}
+
 }  // namespace
 
 bool thin(Figure& figure, std::size_t most_points) {
@@ -162,6 +176,8 @@ bool thin(Figure& figure, std::size_t most_points) {
 }
 
 json report_document(const std::vector<fs::path>& runs, const std::string& made, const Remark& tell) {
+  if (runs.size() == 1 && !fs::exists(runs[0] / "run.json"))
+    if (auto findings = kept_findings(runs[0]); !findings.empty()) return findings_document(std::move(findings), made);
   std::vector<RunFiles> files;
   for (const fs::path& run : runs) files.push_back(read_run_files(run));
   std::set<std::string> names;

@@ -8,7 +8,8 @@
 
 namespace kelvin {
 
-// Long curves are thinned, which their captions say, and numbers rounded to six digits. `made` says when.
+// A single directory may hold findings only, as those of experiments do. Long curves are thinned, which their captions
+// say, and numbers rounded to six digits. `made` says when.
 nlohmann::json report_document(const std::vector<std::filesystem::path>& runs, const std::string& made, const Remark&);
 
 // The names under which the page finds its figures.

@@ -2,9 +2,10 @@
 // The page: web/dist/report.html, which is part of the program, with a document put into it. It needs no other file and
 // no network.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 

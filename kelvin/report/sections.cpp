@@ -2,7 +2,6 @@
 #include "kelvin/report/sections.h"
 
 #include <cmath>
-#include <sstream>
 
 #include "kelvin/trajectory/samples.h"
 
@@ -104,13 +103,7 @@ std::string state_of(const RunFiles& files) {
 }  // namespace
 
 RunFiles read_run_files(const std::filesystem::path& run) {
-  RunFiles files{run, std::filesystem::weakly_canonical(run).filename().string(), read_record(run), {}};
-  if (!std::filesystem::exists(run / "log.jsonl")) return files;
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);)
-    if (json line = json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
-      files.log.push_back(std::move(line));
-  return files;
+  return {run, std::filesystem::weakly_canonical(run).filename().string(), read_record(run), read_log(run)};
 }
 
 Finding what_was_run(const RunFiles& files) {

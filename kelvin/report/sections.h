@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings that need no draws: what was run, and how it learned.
 #pragma once
-#include <nlohmann/json.hpp>
 
 #include "kelvin/analysis/finding.h"
+#include "kelvin/core/json.h"
 
 namespace kelvin {
 

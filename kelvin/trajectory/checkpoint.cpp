@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/trajectory/checkpoint.h"
 
-#include <cstring>
-
+#include "kelvin/core/pack.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
@@ -14,40 +13,6 @@ namespace {
 constexpr std::uint64_t magic = 0x3176'6e69'766c'656b;  // "kelvinv1"
 
 fs::path file_of(const fs::path& run) { return run / "checkpoint" / "state"; }
-
-struct Packer {
-  std::string bytes;
-  template <class T>
-  void operator()(const T& x) {
-    bytes.append(reinterpret_cast<const char*>(&x), sizeof x);
-  }
-  template <class T>
-  void operator()(const std::vector<T>& list) {
-    (*this)(std::uint64_t(list.size()));
-    bytes.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
-  }
-};
-
-struct Unpacker {
-  std::string_view bytes;
-  void take(void* to, std::uint64_t size) {
-    if (size > bytes.size()) throw Error("it is cut short");
-    if (size) std::memcpy(to, bytes.data(), size);
-    bytes.remove_prefix(size);
-  }
-  template <class T>
-  void operator()(T& x) {
-    take(&x, sizeof x);
-  }
-  template <class T>
-  void operator()(std::vector<T>& list) {
-    std::uint64_t size = 0;
-    (*this)(size);
-    if (size > bytes.size() / sizeof(T)) throw Error("it is cut short");
-    list.resize(size);
-    take(list.data(), size * sizeof(T));
-  }
-};
 
 }  // namespace
 
@@ -61,14 +26,22 @@ void write_checkpoint(const fs::path& run, std::uint32_t settings, const Checkpo
     const_cast<ChainState<Real>&>(checkpoint.chains[w]).fields(pack);  // `fields` hands out references; none is written
     const_cast<Kept&>(checkpoint.kept[w]).fields(pack);
   }
+  pack(std::uint64_t(checkpoint.couplings.size()));
+  for (const auto& coupling : checkpoint.couplings) const_cast<CouplingState<Real>&>(coupling).fields(pack);
   pack(checksum(pack.bytes));
   make_directories(run / "checkpoint");
   write_file(file_of(run), pack.bytes);
 }
 
+std::string checkpoint_bytes(const fs::path& run) { return has_checkpoint(run) ? read_file(file_of(run)) : ""; }
+
 template <class Real>
 Checkpoint<Real> read_checkpoint(const fs::path& run, std::uint32_t settings) {
-  const std::string bytes = read_file(file_of(run));
+  return unpacked_checkpoint<Real>(read_file(file_of(run)), run, settings);
+}
+
+template <class Real>
+Checkpoint<Real> unpacked_checkpoint(const std::string& bytes, const fs::path& run, std::uint32_t settings) {
   try {
     Unpacker unpack{bytes};
     std::uint64_t kind = 0, walkers = 0;
@@ -89,6 +62,9 @@ Checkpoint<Real> read_checkpoint(const fs::path& run, std::uint32_t settings) {
       checkpoint.chains.emplace_back().fields(unpack);
       checkpoint.kept.emplace_back().fields(unpack);
     }
+    std::uint64_t couplings = 0;
+    unpack(couplings);
+    for (std::uint64_t k = 0; k < couplings; ++k) checkpoint.couplings.emplace_back().fields(unpack);
     if (!unpack.bytes.empty()) throw Error("it is too long");
     return checkpoint;
   } catch (const std::exception& e) {
@@ -100,5 +76,7 @@ template void write_checkpoint(const fs::path&, std::uint32_t, const Checkpoint<
 template void write_checkpoint(const fs::path&, std::uint32_t, const Checkpoint<double>&);
 template Checkpoint<float> read_checkpoint(const fs::path&, std::uint32_t);
 template Checkpoint<double> read_checkpoint(const fs::path&, std::uint32_t);
+template Checkpoint<float> unpacked_checkpoint(const std::string&, const fs::path&, std::uint32_t);
+template Checkpoint<double> unpacked_checkpoint(const std::string&, const fs::path&, std::uint32_t);
 
 }  // namespace kelvin

@@ -3,7 +3,7 @@
 #pragma once
 #include <filesystem>
 
-#include "kelvin/chain/chain.h"
+#include "kelvin/chain/coupling.h"
 #include "kelvin/trajectory/moments.h"
 
 namespace kelvin {
@@ -23,6 +23,7 @@ template <class Real>
 struct Checkpoint {
   std::vector<ChainState<Real>> chains;
   std::vector<Kept> kept;  // as many
+  std::vector<CouplingState<Real>> couplings = {};
 };
 
 // `settings` is a checksum of the settings: a checkpoint fits only the run that wrote it.
@@ -30,6 +31,10 @@ template <class Real>
 void write_checkpoint(const std::filesystem::path& run, std::uint32_t settings, const Checkpoint<Real>&);
 template <class Real>
 Checkpoint<Real> read_checkpoint(const std::filesystem::path& run, std::uint32_t settings);
+template <class Real>
+Checkpoint<Real> unpacked_checkpoint(const std::string& bytes, const std::filesystem::path& run,
+                                     std::uint32_t settings);
+std::string checkpoint_bytes(const std::filesystem::path& run);  // empty if there is none
 bool has_checkpoint(const std::filesystem::path& run);
 
 }  // namespace kelvin

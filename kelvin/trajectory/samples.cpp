@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "kelvin/core/error.h"
 #include "kelvin/data/npy.h"
@@ -21,6 +22,16 @@ nlohmann::json read_record(const fs::path& run) {
   } catch (const nlohmann::json::exception& e) {
     throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
   }
+}
+
+std::vector<nlohmann::json> read_log(const fs::path& run) {
+  std::vector<nlohmann::json> out;
+  if (!fs::exists(run / "log.jsonl")) return out;
+  std::stringstream lines(read_file(run / "log.jsonl"));
+  for (std::string text; std::getline(lines, text);)  // the last line of a run that is under way may be half a line
+    if (auto line = nlohmann::json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
+      out.push_back(std::move(line));
+  return out;
 }
 
 Samples open_samples(const fs::path& run) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a run back, finished or still growing: what it was, and its draws.
 #pragma once
-#include <nlohmann/json.hpp>
 
+#include "kelvin/core/json.h"
 #include "kelvin/model/potential.h"
 #include "kelvin/trajectory/manifest.h"
 
@@ -24,7 +24,8 @@ struct Samples {
   std::vector<double> running_variance(const std::string& block, std::size_t walker) const;
 };
 
-nlohmann::json read_record(const std::filesystem::path& run);  // run.json
+nlohmann::json read_record(const std::filesystem::path& run);            // run.json
+std::vector<nlohmann::json> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run);
 
 // Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz or .safetensors file with that

@@ -48,6 +48,9 @@ bool travels(const Recipe& r) {
   return std::ranges::any_of(r.parts.front().scheme.moves,
                              [](const Move& m) { return m.letter->joint == Joint::travel; });
 }
+bool constrained(const Recipe& r) {
+  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
+}
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
 const Statistic statistics[] = {
     {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
@@ -77,6 +80,12 @@ const Statistic statistics[] = {
     {"configurational_temperature", "<f8", true,
      [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
     {"xi", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].xi; }},
+    {"constraint_residual", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].residual; }, constrained},
+    {"tangency_residual", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].tangency; }, constrained},
+    {"projection_fallbacks", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].fallbacks; }, constrained},
 };
 
 template <class Real>
@@ -138,7 +147,16 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
       seconds_(std::move(seconds)),
       kept_(std::move(kept)) {
   const auto walkers = std::size_t(problem.settings.walkers);
-  if (kept_.empty()) kept_.assign(walkers, {0, 0, RunningMoments(recipe_.size)});
+  bool slack = false;
+  for (Block block : recipe_.blocks) {
+    slack |= block.slack;
+    if (block.slack) continue;
+    block.offset = stored_size_;
+    stored_size_ += block.size();
+    stored_.push_back(block);
+  }
+  if (slack) gathered_.assign(walkers, std::vector<Real>(stored_size_));
+  if (kept_.empty()) kept_.assign(walkers, {0, 0, RunningMoments(stored_size_)});
   phases_.resize(problem.settings.store.keep_warmup ? 2 : 1);
   for (std::size_t k = 0; k < phases_.size(); ++k) {
     phases_[k].prefix = k == 0 ? "" : "warmup_";
@@ -175,6 +193,7 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
   const std::string_view name = sizeof(Real) == 4 ? way.from_float : way.from_double;
   if (!name.empty())
     for (const Block& block : recipe_.blocks) {
+      if (block.slack) continue;
       const ZarrType& type = zarr_type(name);
       phase.arrays.push_back({phase.prefix + "posterior",
                               block.name,
@@ -343,7 +362,7 @@ void Store<Real>::write_moments() {
   write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
   write_names("moments/moment", {"mean", "variance"});
   write("draws", {}, {}, [](const RunningMoments& m, std::size_t) { return double(m.count); });
-  for (const Block& block : recipe_.blocks) {
+  for (const Block& block : stored_) {
     auto shape = shape_of(block);
     auto names = dimensions_of(block);
     shape.insert(shape.begin(), 2), names.insert(names.begin(), "moment");
@@ -353,9 +372,9 @@ void Store<Real>::write_moments() {
     });
   }
   if (!kept_.front().moments.products.empty()) {
-    const std::size_t n = recipe_.size;
+    const std::size_t n = stored_size_;
     std::vector<std::string> names(n);
-    for (const Block& block : recipe_.blocks)
+    for (const Block& block : stored_)
       for (std::size_t i = 0; i < block.size(); ++i)
         names[block.offset + i] = block.vector
                                       ? fmt::format("{}[{}]", block.name, i)
@@ -400,6 +419,18 @@ void Store<Real>::open_again(Phase& phase, std::size_t index) {
   }
 }
 
+// q without slack.
+template <class Real>
+std::span<const Real> Store<Real>::stored(const Draw<Real>& draw) {
+  if (gathered_.empty()) return draw.q;
+  std::vector<Real>& out = gathered_[draw.walker];
+  std::size_t at = 0;
+  for (const Block& block : recipe_.blocks)
+    if (!block.slack)
+      std::copy_n(draw.q.begin() + long(block.offset), block.size(), out.begin() + long(at)), at += block.size();
+  return out;
+}
+
 template <class Real>
 void Store<Real>::keep(const Draw<Real>& draw) {
   const std::size_t index = draw.warmup ? 1 : 0;
@@ -409,7 +440,7 @@ void Store<Real>::keep(const Draw<Real>& draw) {
     phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
   Kept& kept = kept_[draw.walker];
   ++(draw.warmup ? kept.warmup_draws : kept.draws);
-  if (!draw.warmup) kept.moments.add(draw.q);
+  if (!draw.warmup) kept.moments.add(stored(draw));
   if (++chunk.filled < phase.chunk) return;
 
   std::unique_lock lock(mutex_);

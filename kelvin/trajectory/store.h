@@ -5,11 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr.h"
@@ -67,6 +67,7 @@ class Store {
   void write_names(const std::string& name, const std::vector<std::string>&);
   void write_moments();
   void open_again(Phase&, std::size_t phase);
+  std::span<const Real> stored(const Draw<Real>&);
   Chunk fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number);
   void commit(std::span<Chunk*> chunks);
   void write_queued(std::stop_token);
@@ -74,6 +75,9 @@ class Store {
 
   std::filesystem::path run_, samples_;
   Recipe recipe_;
+  std::vector<Block> stored_;  // its blocks but those of slack, one after another
+  std::size_t stored_size_ = 0;
+  std::vector<std::vector<Real>> gathered_;  // their numbers, of each walker; empty if there is no slack
   double rows_;
   nlohmann::json attributes_, metadata_;  // metadata_: all .zgroup, .zattrs and .zarray, by name
   std::function<double()> seconds_;

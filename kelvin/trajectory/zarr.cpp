@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 
 namespace kelvin {

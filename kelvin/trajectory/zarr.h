@@ -2,9 +2,9 @@
 // Arrays on disk in Zarr v2 layout: JSON beside chunk files, each packed by zstd with a checksum of its contents.
 // Readable by zarr and xarray.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <span>
 
+#include "kelvin/core/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {

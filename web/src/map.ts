@@ -5,22 +5,25 @@ import { type Range, type Scale, extent, is_number, svg, ticks } from "./axes";
 import { type Colours, as_rgb, class_colour, colours_of } from "./colour";
 import type { MapData } from "./report";
 
-// Where the cells of a grid line begin and end: half way between neighbours.
-function edges(at: number[]): number[] {
+// Where the cells of a grid line begin and end: half way between neighbours, on a logarithmic axis by factors.
+function edges(at: number[], log: boolean): number[] {
+  if (log) return edges(at.map(Math.log), false).map(Math.exp);
   const n = at.length;
   if (n === 1) return [at[0] - 0.5, at[0] + 0.5];
   const inner = at.slice(1).map((x, k) => (x + at[k]) / 2);
   return [2 * at[0] - inner[0], ...inner, 2 * at[n - 1] - inner[n - 2]];
 }
 
+const is_log = (scale: Scale): boolean => "base" in scale;
+
 export function map_extent(map: MapData, axis: "x" | "y", log: boolean): Range | undefined {
-  const at = map.style === "contour" || log ? map[axis] : edges(map[axis]);
+  const at = map.style === "contour" ? map[axis] : edges(map[axis], log);
   return extent([at], log);
 }
 
 // The index of the cell that holds a value, or -1.
-export function cell_of(at: number[], value: number): number {
-  const bounds = edges(at);
+export function cell_of(at: number[], value: number, scale: Scale): number {
+  const bounds = edges(at, is_log(scale));
   const rising = bounds[bounds.length - 1] > bounds[0];
   for (let k = 0; k + 1 < bounds.length; ++k) {
     const [a, b] = rising ? [bounds[k], bounds[k + 1]] : [bounds[k + 1], bounds[k]];
@@ -52,36 +55,59 @@ function colour_cells(map: MapData, colours: Colours): (z: number) => [number, n
   return (z) => [...as_rgb(colours.of(z)), 255];
 }
 
+// Whether cells are equally wide to a pixel: then one picture will do for all of them.
+function evenly(at: number[]): boolean {
+  const width = (at[at.length - 1] - at[0]) / (at.length - 1);
+  return at.every((place, k) => Math.abs(place - at[0] - k * width) < 1);
+}
+
 function draw_cells(group: SVGGElement, map: MapData, x: Scale, y: Scale, colours: Colours): void {
   const columns = map.x.length;
   const rows = map.y.length;
+  const x_edges = edges(map.x, is_log(x)).map((at) => x(at));
+  const y_edges = edges(map.y, is_log(y)).map((at) => y(at));
+  const colour = colour_cells(map, colours);
+  if (!evenly(x_edges) || !evenly(y_edges)) {
+    for (let j = 0; j < rows; ++j)
+      for (let i = 0; i < columns; ++i) {
+        const z = map.z[j * columns + i];
+        if (!is_number(z)) continue;
+        const [red, green, blue, alpha] = colour(z);
+        group.append(
+          svg("rect", {
+            x: Math.min(x_edges[i], x_edges[i + 1]),
+            y: Math.min(y_edges[j], y_edges[j + 1]),
+            width: Math.abs(x_edges[i + 1] - x_edges[i]),
+            height: Math.abs(y_edges[j + 1] - y_edges[j]),
+            fill: `rgba(${red},${green},${blue},${alpha / 255})`,
+            "shape-rendering": "crispEdges",
+          }),
+        );
+      }
+    return;
+  }
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
   const context = canvas.getContext("2d");
   if (!context) return;
   const pixels = context.createImageData(columns, rows);
-  const colour = colour_cells(map, colours);
-  const x_edges = edges(map.x);
-  const y_edges = edges(map.y);
   const right = x_edges[columns] > x_edges[0];
-  const up = y_edges[rows] > y_edges[0];
+  const down = y_edges[rows] > y_edges[0];
   for (let j = 0; j < rows; ++j)
     for (let i = 0; i < columns; ++i) {
       const z = map.z[j * columns + i];
       if (is_number(z))
-        pixels.data.set(colour(z), 4 * ((up ? rows - 1 - j : j) * columns + (right ? i : columns - 1 - i)));
+        pixels.data.set(colour(z), 4 * ((down ? j : rows - 1 - j) * columns + (right ? i : columns - 1 - i)));
     }
   context.putImageData(pixels, 0, 0);
-  const [x0, x1] = [x(x_edges[0]), x(x_edges[columns])];
-  const [y0, y1] = [y(y_edges[0]), y(y_edges[rows])];
   group.append(
     svg("image", {
       href: canvas.toDataURL(),
-      x: Math.min(x0, x1),
-      y: Math.min(y0, y1),
-      width: Math.abs(x1 - x0),
-      height: Math.abs(y1 - y0),
+      x: Math.min(x_edges[0], x_edges[columns]),
+      y: Math.min(y_edges[0], y_edges[rows]),
+      width: Math.abs(x_edges[columns] - x_edges[0]),
+      height: Math.abs(y_edges[rows] - y_edges[0]),
       preserveAspectRatio: "none",
       style: "image-rendering: pixelated",
     }),

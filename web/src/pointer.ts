@@ -92,7 +92,7 @@ function describe(figure: Figure, curves: Curve[], { x, y }: Place, [px, py]: [n
   const lines = [`${figure.x_label || "x"} ${number_text(at_x, 4)}`];
   if (figure.map) {
     lines.push(`${figure.y_label || "y"} ${number_text(at_y, 4)}`);
-    const [i, j] = [cell_of(figure.map.x, at_x), cell_of(figure.map.y, at_y)];
+    const [i, j] = [cell_of(figure.map.x, at_x, x), cell_of(figure.map.y, at_y, y)];
     const z = i < 0 || j < 0 ? null : figure.map.z[j * figure.map.x.length + i];
     if (is_number(z))
       lines.push(

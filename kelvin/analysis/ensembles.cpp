@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/ensembles.h"
+
+#include <cmath>
+
+#include "kelvin/chain/coupling.h"
+#include "kelvin/core/record.h"
+
+namespace kelvin {
+
+std::size_t walkers_together(const Samples& samples) {
+  const auto settings = samples.record.find("settings");
+  if (settings == samples.record.end() || !settings->contains("coupling")) return 1;
+  CouplingSettings coupling;
+  read(coupling, as_value(settings->at("coupling"), (samples.run / "run.json").string()), "coupling");
+  return walkers_together(coupling, samples.walkers);
+}
+
+Chains ensemble_means(const Chains& walkers, std::size_t together) {
+  if (together == 1 || walkers.empty()) return walkers;
+  Chains means(walkers.size() / together, std::vector<double>(walkers.front().size(), 0));
+  for (std::size_t w = 0; w < walkers.size(); ++w)
+    for (std::size_t i = 0; i < walkers[w].size(); ++i) means[w / together][i] += walkers[w][i] / double(together);
+  return means;
+}
+
+Convergence ensemble_convergence(const Chains& walkers, std::size_t together) {
+  Convergence c = convergence(walkers);
+  if (together == 1) return c;
+  const Chains means = ensemble_means(walkers, together);
+  c.mcse_mean = mcse_mean(means);
+  c.rhat = rhat(means);
+  c.ess_bulk = std::pow(c.deviation / c.mcse_mean, 2);
+  c.ess_tail = INFINITY;
+  for (const double end : {c.low, c.high}) {
+    Chains inside = walkers;
+    for (auto& x : inside)
+      for (double& v : x) v = v <= end;
+    c.ess_tail = std::fmin(c.ess_tail, std::pow(deviation(inside) / mcse_mean(ensemble_means(inside, together)), 2));
+  }
+  if (std::isnan(c.ess_bulk)) c.ess_tail = NAN;
+  return c;
+}
+
+}  // namespace kelvin

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/model/metric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/core/error.h"
+#include "kelvin/core/sums.h"
+
+namespace kelvin {
+
+template <class Real>
+PointCloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<MetricSpan> stretches) {
+  PointCloud<Real> out{std::move(points), std::move(stretches), {}};
+  const auto count = Eigen::Index(out.points.size());
+  for (const auto& [offset, size] : out.stretches) {
+    Eigen::MatrixXd& products = out.products.emplace_back(count, count);
+    for (Eigen::Index a = 0; a < count; ++a)
+      for (Eigen::Index b = 0; b <= a; ++b)
+        products(a, b) = products(b, a) =
+            dot<Real>(std::span<const Real>(out.points[std::size_t(a)]).subspan(offset, size),
+                      std::span<const Real>(out.points[std::size_t(b)]).subspan(offset, size));
+  }
+  return out;
+}
+
+template <class Real>
+LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud, std::vector<std::size_t> counting,
+                                   double blending)
+    : cloud_(std::move(cloud)), counting_(std::move(counting)) {
+  const auto n = Eigen::Index(counting_.size());
+  along_.resize(n), weights_.resize(n);
+  const double c = blending / double(n);
+  // X = D C for the chosen points, C taking off their mean.
+  const Eigen::MatrixXd about_mean = Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Constant(n, n, 1 / double(n));
+  for (const Eigen::MatrixXd& all : cloud_->products) {
+    Eigen::MatrixXd products(n, n);
+    for (Eigen::Index a = 0; a < n; ++a)
+      for (Eigen::Index b = 0; b < n; ++b)
+        products(a, b) = all(Eigen::Index(counting_[std::size_t(a)]), Eigen::Index(counting_[std::size_t(b)]));
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(about_mean * products * about_mean);
+    const Eigen::ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
+    const Eigen::MatrixXd E = about_mean * solved.eigenvectors();
+    stretching_.push_back(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose());
+    shrinking_.push_back(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose());
+    log_determinant_ += root.log().sum();
+  }
+}
+
+// v += X (inner (X' v)) on every stretch
+template <class Real>
+void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
+  constexpr std::size_t block = 2048;  // numbers that stay in the cache while all points are added to them
+  for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
+    const auto [offset, size] = cloud_->stretches[s];
+    const std::span<Real> mine = v.subspan(offset, size);
+    const auto point = [&](std::size_t k) {
+      return std::span<const Real>(cloud_->points[counting_[k]]).subspan(offset, size);
+    };
+    for (std::size_t k = 0; k < counting_.size(); ++k) along_[Eigen::Index(k)] = dot<Real>(point(k), mine);
+    weights_.noalias() = inner[s].lazyProduct(along_);
+    for (std::size_t first = 0; first < size; first += block)
+      for (std::size_t k = 0; k < counting_.size(); ++k) {
+        const std::size_t count = std::min(block, size - first);
+        add_multiple<Real>(weights_[Eigen::Index(k)], point(k).subspan(first, count), mine.subspan(first, count));
+      }
+  }
+}
+
+template <class Real>
+Metrised<Real>::Metrised(std::unique_ptr<Potential<Real>> inner, std::vector<Block> arranged)
+    : Decorated<Real>(std::move(inner)), arranged_(std::move(arranged)), wanted_(arranged_.size()) {
+  std::size_t size = 0;
+  for (const Block& block : arranged_) size = std::max(size, block.offset + block.size());
+  q_.resize(size);
+}
+
+template <class Real>
+Metrised<Real>::Metrised(const Metrised& other)
+    : Decorated<Real>(other),
+      metric_(other.metric_ ? std::make_unique<LowRankMetric<Real>>(*other.metric_) : nullptr),
+      arranged_(other.arranged_),
+      wanted_(other.wanted_),
+      q_(other.q_) {}
+
+template <class Real>
+void Metrised<Real>::use(std::unique_ptr<LowRankMetric<Real>> metric) {
+  metric_ = std::move(metric);
+}
+
+// B' g needs all of g on every stretch on which some of it is wanted.
+template <class Real>
+void Metrised<Real>::want(std::span<const char> blocks) {
+  std::copy(blocks.begin(), blocks.end(), wanted_.begin());
+  for (const auto& [offset, size] : metric_->stretches()) {
+    const auto inside = [&](const Block& b) { return b.offset >= offset && b.offset < offset + size; };
+    bool any = false;
+    for (std::size_t k = 0; k < arranged_.size(); ++k) any |= blocks[k] && inside(arranged_[k]);
+    for (std::size_t k = 0; k < arranged_.size(); ++k) wanted_[k] |= char(any && inside(arranged_[k]));
+  }
+  this->inner_->want(wanted_);
+}
+
+template <class Real>
+std::span<const Real> Metrised<Real>::position(std::span<const Real> x) {
+  std::copy(x.begin(), x.end(), q_.begin());
+  metric_->apply(q_);
+  return q_;
+}
+
+template <class Real>
+double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span<Real> g) {
+  const double U = (*this->inner_)(position(x), rows, g);
+  metric_->apply(g);
+  return U;
+}
+
+template struct PointCloud<float>;
+template struct PointCloud<double>;
+template PointCloud<float> cloud_of(std::vector<LargeArray<float>>, std::vector<MetricSpan>);
+template PointCloud<double> cloud_of(std::vector<LargeArray<double>>, std::vector<MetricSpan>);
+template class LowRankMetric<float>;
+template class LowRankMetric<double>;
+template class Metrised<float>;
+template class Metrised<double>;
+
+}  // namespace kelvin

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walkers on a toy, coupled as a run file says, without a run directory.
+#pragma once
+#include "kelvin/chain/problem.h"
+#include "kelvin/chain/run.h"
+#include "tests/support.h"
+
+namespace kelvin {
+
+struct CoupledWalkers {
+  Noise<double> noise;
+  Problem<double> problem;
+  Comm comm;
+  std::vector<std::string> said;
+  std::vector<Chain<double>> walkers;
+  Ensembles<double> ensembles;
+
+  explicit CoupledWalkers(const std::string& toml, const CouplingMethod* method = nullptr)
+      : problem(make_problem<double>(read_run_settings(parse_toml(toml, "test")), [](std::string_view) {})),
+        ensembles(
+            problem.settings, problem.recipe, comm, [this](std::string_view s) { said.emplace_back(s); }, method) {
+    for (std::uint32_t w = 0; w < std::uint32_t(problem.settings.walkers); ++w) {
+      walkers.push_back(problem.chain(w, noise));
+      walkers.back().start(problem.starting_point(w, {}));
+    }
+  }
+
+  // At a stationary draw of a Gaussian with these curvatures, at temperature 1.
+  void settle(const std::vector<double>& stiffness) {
+    std::vector<double> q(stiffness.size());
+    for (Chain<double>& chain : walkers) {
+      normals({stream_key(7, "settle"), chain.walker(), 0, 0}, 0, std::span(q));
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] /= std::sqrt(stiffness[i]);
+      chain.start(q);
+    }
+  }
+
+  void run_for(std::uint64_t steps, const Sink<double>& sink, std::size_t threads = 1) {
+    Plan plan;
+    plan.steps = steps, plan.round = steps, plan.threads = threads;
+    kelvin::run<double>(walkers, plan, ensembles, sink, [](std::uint64_t) {});
+  }
+};
+
+}  // namespace kelvin

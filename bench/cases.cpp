@@ -42,6 +42,7 @@ struct Setup {
   std::string scheme = "BAOAB";
   double temperature = 1e-4;
   std::uint32_t walkers = 1;
+  Choice constraint = {};
 };
 
 struct Running {
@@ -61,6 +62,7 @@ std::shared_ptr<Running> running(const Setup& setup) {
   part.scheme = setup.scheme;
   part.step = Choice::number_of("constant", "value", 1e-3);
   part.temperature = Choice::number_of("constant", "value", setup.temperature);
+  part.constraint = setup.constraint;
   const Recipe recipe = make_recipe({{"all", part}}, {}, network->blocks(), {1, 1});
   BatchSettings batch;
   batch.size.text = setup.batch;
@@ -98,7 +100,7 @@ std::function<void()> eight_walkers(double blending) {
   const auto alone = std::make_shared<Comm>();
   const auto ensembles =
       std::make_shared<Ensembles<float>>(settings, r->chains[0].recipe(), *alone, [](std::string_view) {});
-  return [=] {
+  return [r, alone, ensembles] {
     Plan plan;
     plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;
     run<float>(
@@ -311,6 +313,30 @@ std::vector<Case> all_cases() {
       {"baoab 784-100-10 batch 55",
        [] {
          return steps({{784, 100, 10}, 55000, "55"});
+       }},
+      {"baoab 784-1000-10 batch 128",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128"});
+       }},
+      {"baoab 784-1000-10 batch 128 on circles",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128", "BAOAB", 1e-4, 1, Choice::number_of("circle", "radius", 1)});
+       }},
+      {"baoab 784-1000-10 batch 128 on spheres",
+       [] {
+         return steps({{784, 1000, 10}, 10000, "128", "BAOAB", 1e-4, 1, Choice::number_of("sphere", "radius", 3)});
+       }},
+      {"sgd 100-100 batch 25",
+       [] {
+         return steps({{100, 100}, 500, "25", "S", 0});
+       }},
+      {"sgd 100-100 batch 25, orthogonal",
+       [] {
+         return steps({{100, 100}, 500, "25", "S", 0, 1, Choice("orthogonal")});
+       }},
+      {"baoab 100-100 batch 25, orthogonal",
+       [] {
+         return steps({{100, 100}, 500, "25", "BAOAB", 1e-4, 1, Choice("orthogonal")});
        }},
       {"sgd-momentum 2-100-1 batch 20",
        [] {

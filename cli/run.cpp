@@ -428,7 +428,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
                part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
                                                   part.sigma.at(0), part.eps.at(0))
                                     : "") +
-           (part.constraints.empty() ? "" : fmt::format(", on {} constraints", part.constraints.size())));
+           (part.constraints.empty() ? "" : fmt::format(", constraint {}", part.constraints.front().row->name)));
 
   catch_signals();
   constexpr std::chrono::seconds patience(

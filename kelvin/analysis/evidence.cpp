@@ -57,8 +57,10 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
       settings.temperature.given() ? settings.temperature : Choice("posterior"),
       {double(e.settings.warmup + e.settings.steps), std::max(1.0, e.samples.record.value("rows", 1.0))});
   part.warm = temperature.range().first > 0;
-  if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array))
-    for (const auto& x : columns(e.samples, array, std::array{k})[0]) part.fallbacks += x.back();
+  if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array)) {
+    const Chains fallbacks = columns(e.samples, array, std::array{k})[0];
+    for (const auto& x : fallbacks) part.fallbacks += x.back();
+  }
   part.steps = steps[0].back();
   if (!part.warm) return part;
   const auto over_set = [&](const char* name) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kelvin/chain/stiffness.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/parallel.h"
 
@@ -42,13 +43,24 @@ constexpr CouplingExtent extents[] = {{"all", everything}, {"part", by_part}, {"
 
 double first_of(std::span<const double> entries) { return entries.front(); }
 
-double mean_of(std::span<const double> entries) {
-  double sum = 0;
-  for (const double x : entries) sum += x;
-  return sum / double(entries.size());
-}
+constexpr Collapse ways_to_collapse[] = {
+    {"never", nullptr}, {"first", first_of}, {"mean", [](std::span<const double> entries) {
+                                                return mean_of(entries).value;
+                                              }}};
 
-constexpr Collapse ways_to_collapse[] = {{"never", nullptr}, {"first", first_of}, {"mean", mean_of}};
+// A metric is a change of coordinates, and one is enough.
+void check_coordinates(const Recipe& recipe) {
+  if (recipe.tuning.rescaling().shape != MassShape::none)
+    throw Error(
+        "coupling and adapt.metric both change the coordinates; set adapt.metric = \"unit\" or "
+        "coupling.method = \"none\"");
+  for (const PartRecipe& part : recipe.parts)
+    if (!part.constraints.empty())
+      throw Error(
+          "part \"{}\" has a constraint, which does not hold in the coordinates of a coupling; set "
+          "coupling.method = \"none\"",
+          part.name);
+}
 
 // In other coordinates each part would have a mixture of the temperatures.
 void check_temperatures(const Recipe& recipe, const std::vector<MetricSpan>& stretches) {
@@ -123,7 +135,7 @@ Ensembles<Real>::Ensembles(const RunSettings& run, const Recipe& recipe, Comm& c
   if (method_->counts && settings_.blending == 0)
     tell_("coupling.blending is 0, so the walkers move as if each were alone");
   if (!at_work()) return;
-  if (method_->counts) check_temperatures(recipe, stretches_);
+  if (method_->counts) check_temperatures(recipe, stretches_), check_coordinates(recipe);
   for (const Recipe& phase : recipe.later) check_temperatures(phase, stretches_);
   if (method_->counts && method_->groups == 1 && settings_.refresh < 100)
     tell_(
@@ -283,7 +295,7 @@ void Ensembles<Real>::remember(Told& told, std::size_t group, std::uint64_t step
     std::vector<double> entries(wanted.size());
     for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t k = 0; k < wanted.size(); ++k) entries[k] = double(told.positions[e * each_ + wanted[k]][i]);
-      const double mean = mean_of(entries);
+      const double mean = mean_of(entries).value;
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         state.points[k * size_ + i] = Real(entries[k] - mean);
         if (collapse_->place) told.positions[e * each_ + wanted[k]][i] = Real(collapse_->place(entries));

@@ -112,7 +112,9 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
-    const bool confined = penalties.size() > before || constraint_of(problem.recipe, block);
+    const bool held = own.constraint.given() &&
+                      holds(constraint_chosen(own.constraint, part), block_named(block, problem.recipe.blocks));
+    const bool confined = penalties.size() > before || held;
     confining.push_back(confined ? BlockPrior{block, Choice("gaussian")} : priors.back());
   }
   bool warm = false;

@@ -79,8 +79,24 @@ KELVIN_INLINE void combined(std::size_t n, const double* k, Real* q, Real* p) {
   }
 }
 
+// Largest |x|; not finite if some x is not.
+template <class Real>
+KELVIN_INLINE double largest_of(std::size_t n, const Real* x) {
+  Lanes<Real> most = {}, lost = {};
+  each_vector<Real>(n, [&](std::size_t i, std::size_t count) {
+    const Lanes<Real> v = load_some(x + i, count), size = v < 0 ? -v : v;
+    most = size > most ? size : most;
+    lost += v - v;
+  });
+  double worst = 0;
+  for (int k = 0; k < lanes<Real>; ++k) worst = double(most[k]) > worst ? double(most[k]) : worst;
+  return worst + double(sum(lost));
+}
+
 }  // namespace
 
+double largest(std::size_t n, const float* x) { return largest_of(n, x); }
+double largest(std::size_t n, const double* x) { return largest_of(n, x); }
 void circle_drift(const Planes<float>& x, double radius, double time) { drift(x, radius, time); }
 void circle_drift(const Planes<double>& x, double radius, double time) { drift(x, radius, time); }
 void circle_project(const Planes<float>& x, double radius) { project(x, radius); }

@@ -18,6 +18,7 @@ struct Planes {
   KELVIN_FOR_EACH_ISA(void circle_drift(const Planes<Real>&, double radius, double time)) \
   KELVIN_FOR_EACH_ISA(void circle_project(const Planes<Real>&, double radius))            \
   KELVIN_FOR_EACH_ISA(void circle_tangent(const Planes<Real>&, double radius))            \
+  KELVIN_FOR_EACH_ISA(double largest(std::size_t n, const Real* x))                       \
   KELVIN_FOR_EACH_ISA(void combine(std::size_t n, const double* k, Real* q, Real* p))
 KELVIN_PLANE_LOOPS(float)
 KELVIN_PLANE_LOOPS(double)

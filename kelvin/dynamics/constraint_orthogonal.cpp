@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/sums.h"
 #include "kelvin/dynamics/constraint.h"
+#include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/model/gemm.h"
 
 namespace kelvin {
@@ -82,16 +84,13 @@ class Orthogonal final : public Manifold<Real> {
   double off(std::span<const Real> q) const {
     multiply(Real(1), q.data(), q.data(), gram_.data());
     for (std::size_t i = 0; i < small_; ++i) gram_[i * small_ + i] -= 1;
-    double worst = 0;
-    for (const Real x : gram_) {
-      const double size = std::abs(double(x));
-      worst = size <= worst ? worst : size;  // nan stays
-    }
-    return worst;
+    KELVIN_RETURN_BEST(largest(gram_.size(), gram_.data()));
   }
 
-  // Q = line - Q_0 L with Q^T Q = 1, Q_0 = from_, by L += (Q^T Q - 1)/2: Newton's iteration with Q_0^T Q taken for 1.
-  // Leaves Q_0 L in shift_. At the end of its precision an iteration no longer gains anything.
+  // Q = line - Q_0 L with Q^T Q = 1, Q_0 = from_, by L += E/2, E = Q^T Q - 1: Newton's iteration with Q_0^T Q taken
+  // for 1. Leaves Q_0 L in shift_. The next E is E^2/4 - (D^T E + E D)/2 with D = Q_0^T Q - 1, so its norm is at most
+  // |E| (|Q - Q_0| + |E|/4): where that is little enough it need not be computed. At the end of its precision an
+  // iteration no longer gains anything.
   bool solve(std::span<Real> q) {
     std::fill(multiplier_.begin(), multiplier_.end(), Real(0)), std::fill(shift_.begin(), shift_.end(), Real(0));
     double last = INFINITY;
@@ -100,11 +99,19 @@ class Orthogonal final : public Manifold<Real> {
       if (worst <= tolerance_ || (worst >= last && worst <= 10 * tolerance_)) return true;
       if (!(worst < 10)) return false;
       last = worst;
+      const double next = norm(gram_) * (distance(q) + norm(gram_) / 4);
       for (std::size_t i = 0; i < multiplier_.size(); ++i) multiplier_[i] += gram_[i] / 2;
       apply(Real(1), from_.data(), multiplier_.data(), Real(0), shift_.data());
       for (std::size_t i = 0; i < q.size(); ++i) q[i] = line_[i] - shift_[i];
+      if (next <= tolerance_ / 2) return true;
     }
     return false;
+  }
+
+  static double norm(const std::vector<Real>& a) { return std::sqrt(dot<Real>(a, a)); }
+  double distance(std::span<const Real> q) {
+    for (std::size_t i = 0; i < q.size(); ++i) shift_[i] = q[i] - from_[i];
+    return norm(shift_);
   }
 
   // The orthogonal matrix nearest to line_: Q = Q (3 - Q^T Q)/2 (Newton and Schulz), which converges for singular

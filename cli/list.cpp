@@ -140,9 +140,10 @@ std::string letters_page() {
       "occurrences), so\n"
       "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` "
       "lets a part\n"
-      "wait at a meeting; `B1` and `B2` kick by pieces of U. The step is always the time of the whole string. "
-      "[Training](training.md) shows\n"
-      "what the strings are for.\n";
+      "wait at a meeting; `B1` and `B2` kick by pieces of U; what stands in `< >` is taken back. The step is always "
+      "the "
+      "time of the\n"
+      "whole string. [Training](training.md) shows what the strings are for.\n";
   for (const List& l : lists)
     page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
   return page;

@@ -72,8 +72,9 @@ TEST(Certify, PredictionsOfANetworkAndThreadsThatDoNotMatter) {
   const json one = desk.certify("net.toml --threads 1"), three = desk.certify("net.toml --threads 3");
   EXPECT_EQ(one, three);
   const json& rows = one.at("tables").at(0).at("rows");
-  EXPECT_EQ(rows.at(2).at("average"), "predictions, root mean square of 10") << "two probabilities for each of 5 rows";
-  EXPECT_LE(rows.at(2).at("sd"), 0.5) << "they are probabilities";
+  EXPECT_EQ(rows.at(2).at("average"), "probability of the true class");
+  EXPECT_EQ(rows.at(3).at("average"), "predictions, root mean square of 10") << "two probabilities for each of 5 rows";
+  EXPECT_LE(rows.at(3).at("sd"), 0.5) << "they are probabilities";
   EXPECT_THAT(one.at("words").back().get<std::string>(), testing::HasSubstr("minibatches"));
 }
 

@@ -12,8 +12,11 @@ namespace {
 // Words that draw noise and have a law.
 std::vector<std::string> words() {
   std::vector<std::string> out = {"(BAOAB)2", "OOBAB", "ARBSO", "UOBS"};
-  for (const NamedScheme& row : schemes())
-    if (!std::isnan(row.order) && !parse_scheme(row.text).proposes) out.emplace_back(row.text);
+  for (const NamedScheme& row : schemes()) {
+    const Scheme scheme = parse_scheme(row.text);
+    const bool reads_noise = std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->needs_noise; });
+    if (!std::isnan(row.order) && !scheme.proposes && !reads_noise) out.emplace_back(row.text);
+  }
   return out;
 }
 

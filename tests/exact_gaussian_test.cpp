@@ -152,8 +152,7 @@ TEST(ExactGaussian, EnergyAutocorrelationMatchesItsPublishedValues) {
 
 TEST(ExactGaussian, EveryNamedSchemeHasTheOrderItClaims) {
   for (const NamedScheme& s : schemes()) {
-    if (std::isnan(s.order) || parse_scheme(s.text).proposes)
-      continue;  // no law; Metropolis is tested by runs
+    if (std::isnan(s.order) || parse_scheme(s.text).proposes) continue;  // no law; Metropolis is tested by runs
     const auto error = [&](double h) { return std::abs(moments(std::string(s.text), h).q - 1); };
     if (parse_scheme(s.text).adaptive && error(0.4) < 1e-12) continue;  // its error is the thermostat's alone: runs
     if (s.order == exact) {

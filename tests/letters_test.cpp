@@ -55,7 +55,7 @@ TEST(Letters, RowsTellWhoForgetsMomentum) {
   for (const Letter& l : letters())
     for (const double gamma : {1.3, HUGE_VAL}) {
       if (std::isinf(gamma) && l.moves_q && l.bath()) continue;  // refused by recipes
-      if (l.look < 0) continue;  // p is what it was before
+      if (l.look < 0) continue;                                  // p is what it was before
       State a, b;
       a.gamma = b.gamma = gamma;
       b.p = {5, 5, 5};
@@ -189,7 +189,9 @@ TEST(Letters, FloatAgreesWithDouble) {
     double xi = 0.9;
     State b;
     std::vector<float> u(b.u.begin(), b.u.end()), v(b.v.begin(), b.v.end());
-    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7, 1.1, 0.6, 0.7, &xi, &a.constants, u, v, 4}, 0.2, zf);
+    const std::vector<float> column(b.column.begin(), b.column.end());
+    const GradientNoise<float> noise{{}, column, b.square, b.one};
+    l.flow(Part<float>{q, p, g, 1.3, 0.8, 1.7, 1.1, 0.6, 0.7, &xi, &a.constants, u, v, 4, 1, &noise}, 0.2, zf);
     EXPECT_NEAR(xi, a.xi, 1e-6) << l.symbol;
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(q[i], a.q[i], 1e-6) << l.symbol;

@@ -398,7 +398,7 @@ RunSettings settings_of(const std::string& toml) { return read_run_settings(pars
 
 TEST(Presets, EveryRowMakesPartsThatMeet) {
   for (const Preset& preset : presets())
-    for (const char* layers : {"[2, 5, 1]", "[2, 5, 5, 5, 1]"}) {
+    for (const char* layers : {"[2, 5, 5, 1]", "[2, 5, 5, 5, 1]"}) {
       const RunSettings s =
           settings_of(fmt::format("preset = '{}'\nmodel.layers = {}\nmodel.scale = 0", preset.name, layers));
       std::vector<Block> blocks;

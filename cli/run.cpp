@@ -495,6 +495,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   std::uint64_t done = total;
   for (const auto& chain : walkers) done = std::min(done, chain.steps());
   done = comm.least({done}).front();
+  caught = int(comm.most({double(caught)}).front());  // a signal may have reached one rank only
   if (done < total && !caught) {
     tell(fmt::format("stopped at step {} of {}: {}", done, total, judge.stop()));
     record["stopped"] = judge.stop();

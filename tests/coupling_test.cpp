@@ -338,6 +338,17 @@ TEST(Couplings, AcrossPartsNeedOneTemperature) {
   blocks.run_for(10, [](const Draw<double>&) {});
 }
 
+TEST(Couplings, ChooseTheCoordinatesAloneAndInFlatSpace) {
+  const std::string coupling = "[coupling]\nmethod = \"ensemble\"\nblending = 1\n";
+  EXPECT_THAT(
+      error_of([&] {
+        CoupledWalkers w(two_parts + "[part.all]\nconstraint = { name = \"circle\", radius = 1.0 }\n" + coupling);
+      }),
+      HasSubstr("part \"all\" has a constraint"));
+  EXPECT_THAT(error_of([&] { CoupledWalkers w(two_parts + "warmup = 10\nadapt.metric = \"diagonal\"\n" + coupling); }),
+              HasSubstr("both change the coordinates"));
+}
+
 // A part that waits at some gradients still needs those of the others there: B' g mixes them.
 TEST(Couplings, AcrossPartsTakeAllGradientsThatTheyMix) {
   const std::string parts =

@@ -65,6 +65,14 @@ const Kind setups[] = {
      "steps = 120000\nevery = 1\nwalkers = 3\nmodel = { toy = \"double_well\" }\npart.all = { step = 0.2, temperature "
      "= "
      "0.5 }\n"},
+    {"walkers coupled in halves", 4000,
+     "steps = 4000\nevery = 3\nwalkers = 4\nbatch = 20\n"
+     "coupling = { method = \"halves\", blending = 100, refresh = 90 }\n" +
+         spiral + "part.all = { step = 0.05 }\n"},
+    {"two ensembles", 4000,
+     "steps = 4000\nevery = 3\nwalkers = 6\n"
+     "coupling = { method = \"ensemble\", blending = 1000, refresh = 150, ensembles = 2, over = \"block\" }\n" +
+         spiral + "part.all = { step = 0.05 }\n"},
 };
 
 TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {

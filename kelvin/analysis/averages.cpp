@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/chosen.h"
+#include "kelvin/analysis/ensembles.h"
 
 namespace kelvin {
 namespace {
@@ -60,7 +61,8 @@ Analysed analyse_averages(const Samples& samples, const AnalysisOptions& options
   std::size_t unknown = 0;
   for (const ChosenQuantity& q : found) {
     each_series(q, chosen, options.per_walker, [&](const std::string& walker, const Chains& x) {
-      const double error = mcse_mean(x), spread = deviation(x);
+      const std::size_t together = x.size() == chosen.samples.walkers ? walkers_together(chosen.samples) : 1;
+      const double error = mcse_mean(ensemble_means(x, together)), spread = deviation(x);
       unknown += !std::isfinite(error);
       table.row({{"quantity", q.name},
                  {"walker", walker},

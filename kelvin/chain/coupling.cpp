@@ -135,7 +135,8 @@ Ensembles<Real>::Ensembles(const RunSettings& run, const Recipe& recipe, Comm& c
   if (method_->counts && settings_.blending == 0)
     tell_("coupling.blending is 0, so the walkers move as if each were alone");
   if (!at_work()) return;
-  if (method_->counts) check_temperatures(recipe, stretches_), check_coordinates(recipe);
+  check_coordinates(recipe);
+  if (method_->counts) check_temperatures(recipe, stretches_);
   for (const Recipe& phase : recipe.later) check_temperatures(phase, stretches_);
   if (method_->counts && method_->groups == 1 && settings_.refresh < 100)
     tell_(
@@ -323,10 +324,9 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
   for (Chain<Real>* chain : moving)
     if (auto& q = told.positions[chain->walker()]; q.empty()) q.assign(chain->q().begin(), chain->q().end());
 
-  constexpr std::uint64_t steps_between = 100;  // two looks at the stability, which cost a dozen gradients each
-  std::uint64_t& judged = states_[group].judged;
-  const bool judging = method_->counts && (judged == never || step - judged >= steps_between);
-  if (judging) judged = step;
+  std::uint64_t& judge_at = states_[group].judge_at;
+  const bool judging = method_->counts && step >= judge_at;
+  double most = 0;
   std::vector<char> again(ensembles, 1);
   while (std::any_of(again.begin(), again.end(), [](char x) { return x; })) {
     std::vector<double> steep(moving.size(), 0), steepest(ensembles, 0);
@@ -337,12 +337,15 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
       if (judging) steep[k] = stiffness(*moving[k]);
     });
     for (std::size_t k = 0; k < moving.size(); ++k) {
-      double& most = steepest[moving[k]->walker() / each_];
-      most = std::max(most, steep[k]);
+      double& mine = steepest[moving[k]->walker() / each_];
+      mine = std::max(mine, steep[k]);
     }
     steepest = comm_->most(steepest);
+    most = std::max(most, *std::max_element(steepest.begin(), steepest.end()));
     for (std::size_t e = 0; e < ensembles; ++e) again[e] = char(blend_less(e, group, steepest[e]));
   }
+  // It costs a dozen gradients: rarely where all is well, and never more often than every 100 steps.
+  if (judging) judge_at = step + (most < 2 ? 10 * std::max<std::uint64_t>(100, refresh()) : 100);
 }
 
 // Whether the metrics of an ensemble must be made again, with less of the covariance.

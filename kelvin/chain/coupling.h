@@ -42,14 +42,14 @@ inline constexpr std::uint64_t never = ~std::uint64_t(0);
 // What the metrics of one ensemble and group are made of; part of the checkpoint.
 template <class Real>
 struct CouplingState {
-  std::uint64_t step = never;    // when it was made
-  std::uint64_t judged = never;  // when its stability was last looked at
-  double blending = 0;           // may have been halved since the settings
+  std::uint64_t step = never;  // when it was made
+  std::uint64_t judge_at = 0;  // when its stability is to be looked at again
+  double blending = 0;         // may have been halved since the settings
   std::uint64_t count = 0;
   std::vector<Real> points;  // about their mean, one after another
   template <class Visit>
   void fields(Visit&& field) {
-    field(step), field(judged), field(blending), field(count), field(points);
+    field(step), field(judge_at), field(blending), field(count), field(points);
   }
 };
 

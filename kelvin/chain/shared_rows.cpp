@@ -17,12 +17,13 @@ class SharedRows final : public Decorated<Real> {
   SharedRows(std::unique_ptr<Potential<Real>> inner, std::size_t shares, Comm& team)
       : Decorated<Real>(std::move(inner)), shares_(shares), team_(&team), all_(this->rows()) {
     std::iota(all_.begin(), all_.end(), 0u);
-    levels_.resize(std::size_t(std::countr_zero(shares)) + 1, std::vector<Real>(parameter_count(this->blocks())));
+    levels_.resize(std::size_t(std::countr_zero(shares)) + 1);
   }
 
   double operator()(std::span<const Real> q, Batch given, std::span<Real> g) override {
     const Batch rows = given.empty() ? Batch(all_) : given;
     const std::size_t mine = shares_ / team_->size();
+    for (auto& level : levels_) level.resize(g.size());  // constraints may have numbers of their own in g
     const double U = branch(q, rows, {team_->rank() * mine, mine}, g);
     if (team_->size() == 1) return U;
     Packer pack;

@@ -19,6 +19,10 @@ std::size_t count(const std::string& text, const std::string& word) {
   return n;
 }
 
+bool ended(const Desk& desk) {
+  return std::system(("kill -0 $(cat '" + desk.path("pid") + "') 2>/dev/null").c_str()) != 0;
+}
+
 const std::string network =
     "steps = 3000\nwarmup = 500\nevery = 7\nlog_every = 500\nstore.keep_warmup = true\ncheckpoint_every = 300\n"
     "data = { generator = { name = \"spiral\", rows = 100 } }\n"
@@ -80,11 +84,31 @@ TEST(Ranks, ARunWhoseRankIsKilledResumesToTheSameBytes) {
     })) << desk.read(".err2");
     // The second rank dies; mpirun ends the first.
     ASSERT_EQ(std::system(("cd '" + desk.path("") + "' && kill -9 $(pgrep -P $(cat pid) | tail -n 1)").c_str()), 0);
-    ASSERT_TRUE(comes_true([&] { return std::system(("! kill -0 " + desk.read("pid")).c_str()) == 0; }));
+    ASSERT_TRUE(comes_true([&] { return ended(desk); }));
     ASSERT_THAT(desk.read("run/run.json"), Not(HasSubstr("\"finished\": true"))) << "it was too fast";
     ASSERT_EQ(desk.shell(on(4), "resume run -q --threads 1").code, 0) << desk.read(".err");
     expect_same(contents(desk.path("whole")), contents(desk.path("run")), kind.name);
   }
+}
+
+// A signal that reaches only the second rank stops both, and the run can go on.
+TEST(Ranks, StopTogetherAtASignalToOneOfThem) {
+  const Desk desk;
+  desk.write("run.toml", kinds[1].file);
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole --set steps=20000").code, 0) << desk.read(".err");
+  const std::string start =
+      "cd '" + desk.path("") + "' && { " + on(2) + KELVIN_BINARY +
+      " sample run.toml -o run --threads 1 --set steps=20000 >.out2 2>.err2 </dev/null & echo $! >pid; }";
+  ASSERT_EQ(std::system(start.c_str()), 0);
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(desk.path("run/log.jsonl")); }));
+  ASSERT_TRUE(
+      comes_true([&] { return bytes_of(desk.path("run/log.jsonl")).find("\"step\":1000") != std::string::npos; }));
+  ASSERT_EQ(std::system(("cd '" + desk.path("") + "' && kill -TERM $(pgrep -P $(cat pid) | tail -n 1)").c_str()), 0);
+  ASSERT_TRUE(comes_true([&] { return ended(desk); }));
+  EXPECT_EQ(count(desk.read(".err2"), "to go on: kelvin resume run"), 1u) << desk.read(".err2");
+  EXPECT_THAT(desk.read("run/run.json"), Not(HasSubstr("\"finished\": true")));
+  ASSERT_EQ(desk.kelvin("resume run -q").code, 0) << desk.read(".err");
+  expect_same(contents(desk.path("whole")), contents(desk.path("run")), "stopped");
 }
 
 TEST(Ranks, SpeakWithOneVoice) {

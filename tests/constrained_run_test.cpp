@@ -96,7 +96,7 @@ TEST(ConstrainedRun, MisuseIsOneSentence) {
   for (const auto& [setting, words] : {std::pair{"part.input.constraint.name=circel", "did you mean \"circle\""},
                                        {"part.input.constraint.radius=0", "radius must be greater than 0"},
                                        {"part.middle.constraint=sphere", "needs radius"},
-                                       {"part.input.scheme=UBU", "use A and O"}}) {
+                                       {"part.input.scheme=UBU", "use A, B and O"}}) {
     const auto got = desk.kelvin("train " + file + "-o run --set " + setting);
     EXPECT_EQ(got.code, 1) << setting;
     EXPECT_THAT(got.error, HasSubstr(words)) << setting;

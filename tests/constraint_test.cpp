@@ -331,7 +331,7 @@ TEST(Constraint, MisuseIsRefusedInOneSentence) {
   EXPECT_THAT(refusal(held(plain, constraint("orthogonal", 1))), HasSubstr("no parameter \"radius\""));
   EXPECT_THAT(refusal(held(plain, constraint("sphere", 1, {{"projection", {std::string("skew"), ""}}}))),
               HasSubstr("\"orthogonal\" or \"oblique\""));
-  EXPECT_THAT(refusal(held(moving("UBU", 0.1), constraint("circle", 1))), HasSubstr("use A and O"));
+  EXPECT_THAT(refusal(held(moving("UBU", 0.1), constraint("circle", 1))), HasSubstr("use A, B and O"));
   EXPECT_THAT(refusal(held(plain, constraint("circle", 1)), {"W0[0,0]"}), HasSubstr("frozen entries"));
   EXPECT_THAT(refusal(held(plain, constraint("circle", 1)), {"W0"}), HasSubstr("finds no matrix"));
   auto decaying = held(moving("adamw", 0.1), constraint("circle", 1));

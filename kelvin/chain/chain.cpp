@@ -424,9 +424,9 @@ void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
   letter->flow(movers_[k].part, share * movers_[k].step, {});
   if (letter->moves_q && !held.none()) {
     held.project(movers_[k].part, tallies_.front());
-    if (held.tangent_after[at]) held.tangent(movers_[k].part);
     count_fallbacks(k);
   }
+  if (!held.none() && held.tangent_after[at]) held.tangent(movers_[k].part);
   if (letter->moves_q) stale_ = true, restore_frozen(k);
 }
 

@@ -21,8 +21,9 @@ std::vector<char> tangent_moves(const Scheme& scheme) {
   std::vector<char> after;
   for (std::size_t at = 0; at < moves.size(); ++at) {
     const Letter& letter = *moves[at].letter;
-    const bool again = at + 1 < moves.size() && moves[at + 1].letter->local() && moves[at + 1].letter->moves_p &&
-                       !moves[at + 1].letter->moves_q && scheme.kinetic_after != at + 1;
+    const Letter* next = at + 1 < moves.size() ? moves[at + 1].letter : nullptr;
+    const bool again =
+        next && next->local() && next->moves_p && !next->moves_q && !next->whole && scheme.kinetic_after != at + 1;
     after.push_back((letter.moves_p && !again) || (letter.moves_q && !letter.drifts && scheme.has_momentum));
   }
   return after;

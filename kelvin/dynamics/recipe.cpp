@@ -109,8 +109,8 @@ void check_constraints(const PartRecipe& part) {
   for (const Move& m : part.scheme.moves) {
     if (m.letter->moves_q && m.letter->moves_p)
       throw Error(
-          "part \"{}\": letter '{}' moves q and p together in a straight line, which a constraint does not "
-          "allow; use A and O, as in BAOAB",
+          "part \"{}\": letter '{}' moves q and p together, which a constraint cannot follow; use A, B and O, "
+          "as in BAOAB",
           part.name, m.letter->symbol);
     if (m.letter->decays && part.constants.weight_decay > 0)
       throw Error(

@@ -71,7 +71,7 @@ const Kind setups[] = {
          spiral + "part.all = { step = 0.05 }\n"},
     {"two ensembles", 4000,
      "steps = 4000\nevery = 3\nwalkers = 6\n"
-     "coupling = { method = \"ensemble\", blending = 1000, refresh = 150, ensembles = 2, over = \"block\" }\n" +
+     "coupling = { method = \"ensemble\", blending = 10, refresh = 150, ensembles = 2, over = \"block\" }\n" +
          spiral + "part.all = { step = 0.05 }\n"},
 };
 

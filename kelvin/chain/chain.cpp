@@ -248,7 +248,8 @@ ChainState<Real> Chain<Real>::state() {
           gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
           copy(potential_->memory()),
           tuner_ ? tuner_->state() : std::vector<double>(),
-          std::vector<double>(learnt_factor().begin(), learnt_factor().end())};
+          std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
+          reading_};
 }
 
 template <class Real>
@@ -273,7 +274,8 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
   energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   potential_->want(wanted_[fresh_at_]);
-  if (!stale_) read_energy();
+  if (s.reading.parts.size() == reading_.parts.size()) reading_ = s.reading;
+  else if (!stale_) read_energy();
 }
 
 template <class Real>

@@ -60,11 +60,13 @@ struct ChainState {
   double statistics = 0;                 // sum of the acceptance statistics of all steps
   std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
   std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
+  Reading reading;                       // the last one: a walker that rests is still told of in the log
   template <class Visit>
   void fields(Visit&& field) {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
     field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
     field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
+    reading.fields(field);
   }
 };
 

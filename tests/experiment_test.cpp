@@ -230,5 +230,25 @@ TEST(Experiment, MistakesAreNamed) {
   EXPECT_THAT(error_of([] { read_experiment(parse_toml("title = \"x\"", "test"), "x"); }), HasSubstr("[arm.NAME]"));
 }
 
+// A disc of radius 0.5: every point of its boundary bends by 2. Points where a contour crosses a grid lie unevenly,
+// which makes single curvatures too small, so that the mean is below 2, never above by more than the grid's own error.
+TEST(Experiment, TheBoundaryOfADiscBendsByOneOverItsRadius) {
+  Snapshot s;
+  s.classifier = [](std::size_t side) {
+    Map map{std::vector<double>(side), std::vector<double>(side), std::vector<double>(side * side), "heat", {}, ""};
+    for (std::size_t i = 0; i < side; ++i) map.x[i] = map.y[i] = 2 * double(i) / double(side - 1) - 1;
+    for (std::size_t j = 0; j < side; ++j)
+      for (std::size_t i = 0; i < side; ++i)
+        map.z[j * side + i] = 0.5 + (0.25 - map.x[i] * map.x[i] - map.y[j] * map.y[j]) / 4;
+    return map;
+  };
+  const auto measured = [&](const char* name) { return row_named(name, measures(), "measure").of(s); };
+  EXPECT_NEAR(measured("curvature.median"), 2, 0.4);
+  EXPECT_LE(measured("curvature.median"), measured("curvature.p99"));
+  EXPECT_LE(measured("curvature.p99"), measured("curvature.most"));
+  EXPECT_GT(measured("curvature.mean"), 0);
+  EXPECT_NEAR(s.curvatures.size(), 2 * 1000, 100) << "a circle of half the square's width crosses 4 x 500 grid lines";
+}
+
 }  // namespace
 }  // namespace kelvin

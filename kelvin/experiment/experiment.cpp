@@ -89,10 +89,10 @@ std::function<double(std::span<const double>)> loss_on(Network<Real>* network) {
 
 // Probabilities of the second class on a square that holds the training rows.
 template <class Real>
-void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::size_t side, Outcome& outcome) {
+Map map_of_classifier(const Problem<Real>& problem, std::span<const Real> q, std::size_t side) {
   const Dataset& train = problem.data.train;
   if (train.input_count() != 2)
-    throw Error("`classifier` maps networks of 2 inputs, and this one has {}; set it to 0", train.input_count());
+    throw Error("maps and boundaries are of networks with 2 inputs, and this one has {}", train.input_count());
   Dataset grid = train;
   grid.rows = side * side;
   grid.inputs.clear();
@@ -110,12 +110,11 @@ void map_classifier(const Problem<Real>& problem, std::span<const Real> q, std::
   network->predict(q, {}, raw);
   const auto probabilities = loss_named(problem.settings.model.loss).template probabilities<Real>();
   if (!probabilities)
-    throw Error("`classifier` maps probabilities, which loss \"{}\" has none of; set it to 0",
-                problem.settings.model.loss);
+    throw Error("maps and boundaries are of probabilities, which loss \"{}\" has none of", problem.settings.model.loss);
   probabilities(grid.rows, outputs, raw.data(), shares.data());
-  outcome.map_x = outcome.map_y = line;
-  for (std::size_t i = 0; i < grid.rows; ++i)
-    outcome.map.push_back(std::round(1e3 * double(shares[i * classes + 1])) / 1e3);
+  Map map{line, line, std::vector<double>(grid.rows), "heat", {}, "probability of the second class"};
+  for (std::size_t i = 0; i < grid.rows; ++i) map.z[i] = double(shares[i * classes + 1]);
+  return map;
 }
 
 template <class Real>
@@ -144,6 +143,7 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
       std::copy(q.begin(), q.end(), now.begin());
       Snapshot snapshot{{}, now, first, problem.recipe.blocks, &chain.reading(), loss_on(problem.test.get())};
       if constexpr (std::is_same_v<Real, double>) snapshot.problem = &problem;
+      snapshot.classifier = [&](std::size_t side) { return map_of_classifier<Real>(problem, chain.q(), side); };
       for (const auto& [split, network] : {std::pair{"train", problem.train.get()},
                                            {"validation", problem.validation.get()},
                                            {"test", problem.test.get()}})
@@ -167,8 +167,11 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
             }
       }
     }
-    if (about.classifier > 1 && seed == 1)
-      map_classifier<Real>(problem, chain.q(), std::size_t(about.classifier), outcome);
+    if (about.classifier > 1 && seed == 1) {
+      const Map map = map_of_classifier<Real>(problem, chain.q(), std::size_t(about.classifier));
+      outcome.map_x = map.x, outcome.map_y = map.y;
+      for (const double p : map.z) outcome.map.push_back(std::round(1e3 * p) / 1e3);
+    }
   } catch (const Error& e) {
     outcome.stopped = e.what();
   }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/analysis/contour.h"
 #include "kelvin/analysis/landscape.h"
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/core/mean.h"
 #include "kelvin/model/toys.h"
 
 namespace kelvin {
@@ -89,6 +91,29 @@ double variance_error(const Snapshot& s) {
   return worst;
 }
 
+// At all points where the boundary crosses a grid of 1000 x 1000, as the points come: where two nearly coincide they
+// make mean, deviation and maximum large, but not the quantiles.
+const std::vector<double>& curvatures(const Snapshot& s) {
+  if (!s.curvatures.empty()) return s.curvatures;
+  const Map map = s.classifier(1000);
+  for (const Piece& piece : contours(map, 0.5))
+    for (const double k : curvature(piece)) s.curvatures.push_back(k);
+  std::erase_if(s.curvatures, [](double k) { return !std::isfinite(k); });
+  std::sort(s.curvatures.begin(), s.curvatures.end());
+  if (s.curvatures.empty()) s.curvatures = {NAN};
+  return s.curvatures;
+}
+
+double curvature_quantile(const Snapshot& s, double share) {
+  const auto& all = curvatures(s);
+  return all[std::min(all.size() - 1, std::size_t(share * double(all.size())))];
+}
+
+double curvature_deviation(const Snapshot& s) {
+  const auto& all = curvatures(s);
+  return mean_of(all).error * std::sqrt(double(all.size()));
+}
+
 const Measure table[] = {
     {"train.loss", [](const Snapshot& s) { return score(s, "train", &Score::loss); }, false,
      "mean loss of the training rows"},
@@ -109,6 +134,13 @@ const Measure table[] = {
     {"distance", distance, false, "distance from the start over the start's length"},
     {"growth", growth, true, "of a toy with a quadratic U: largest factor by which one step can grow what grows on"},
     {"variance_error", variance_error, true, "of such a toy: largest relative error of a variance, without sampling"},
+    {"curvature.mean", [](const Snapshot& s) { return mean_of(curvatures(s)).value; }, true,
+     "curvature of the boundary between two classes, mean over the points where it crosses a grid of 1000 x 1000"},
+    {"curvature.sd", curvature_deviation, true, "its standard deviation over them"},
+    {"curvature.most", [](const Snapshot& s) { return curvatures(s).back(); }, true, "the largest of them"},
+    {"curvature.median", [](const Snapshot& s) { return curvature_quantile(s, 0.5); }, true, "the middle one of them"},
+    {"curvature.p99", [](const Snapshot& s) { return curvature_quantile(s, 0.99); }, true,
+     "exceeded by one in a hundred of them"},
     {"barrier", barrier, true, "largest rise of the test loss along the straight line from the start, 50 intervals"},
 };
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "kelvin/analysis/finding.h"
 #include "kelvin/chain/problem.h"
 
 namespace kelvin {
@@ -16,6 +17,9 @@ struct Snapshot {
   const Reading* reading = nullptr;
   std::function<double(std::span<const double>)> test_loss;  // of any parameters
   const Problem<double>* problem = nullptr;                  // in double only: toys
+  // Probabilities of the second class on a square of so many points along each side.
+  std::function<Map(std::size_t side)> classifier = nullptr;
+  mutable std::vector<double> curvatures = {};  // of its boundary, ascending; made when a measure asks
 };
 
 struct Measure {

@@ -149,9 +149,9 @@ class Sphere final : public Manifold<Real> {
   template <class F>
   void each_row(const Coordinates<Real>& x, F&& f) const {
     for (std::size_t k = 0; k * columns_ < x.q.size(); ++k) {
-      const bool slack = !x.slack_q.empty();
+      const bool slack = !x.slack_q.empty(), moving = !x.p.empty();  // an initial point has no p yet
       f(k, Row{x.q.subspan(k * columns_, columns_), slack ? &x.slack_q[k] : nullptr},
-        Row{x.p.subspan(k * columns_, columns_), slack ? &x.slack_p[k] : nullptr});
+        moving ? Row{x.p.subspan(k * columns_, columns_), slack ? &x.slack_p[k] : nullptr} : Row{});
     }
   }
   static double square(const Row& a, const Row& b) {

@@ -43,7 +43,9 @@ class Process {
   ~Process() {
     if (id_ > 0) send(SIGKILL), wait();
   }
-  void send(int signal) const { kill(id_, signal); }
+  void send(int signal) const {
+    if (id_ > 0) kill(id_, signal);  // -1, once it has ended, would be every process there is
+  }
   bool running() {
     if (id_ > 0 && wait4(id_, &status_, WNOHANG, &usage_) == id_) id_ = -1;
     return id_ > 0;

@@ -81,9 +81,9 @@ std::function<void()> steps(const Setup& setup) {
   return [r = running(setup)] { r->chains[0].step(); };
 }
 
-// Two walkers, 20 000 steps each, on one thread or two.
-std::function<void()> two_walkers(std::size_t threads) {
-  return [threads, r = running({{2, 100, 1}, 1000, "20", "BAOAB", 1e-4, 2})] {
+// 20 000 steps of each walker.
+std::function<void()> walkers_on_threads(std::uint32_t walkers, std::size_t threads) {
+  return [threads, r = running({{2, 100, 1}, 1000, "20", "BAOAB", 1e-4, walkers})] {
     Plan plan;
     plan.steps = r->chains[0].steps() + 20000, plan.every = plan.round = plan.steps + 1, plan.threads = threads;
     run<float>(
@@ -357,8 +357,9 @@ std::vector<Case> all_cases() {
       {"forward passes 784-100-10", forward_passes},
       {"eight walkers of 784-10, independent", [] { return eight_walkers(0); }},
       {"eight walkers of 784-10, coupled", [] { return eight_walkers(100); }},
-      {"two walkers on one thread", [] { return two_walkers(1); }},
-      {"two walkers on two threads", [] { return two_walkers(2); }},
+      {"one walker on one thread", [] { return walkers_on_threads(1, 1); }},
+      {"two walkers on one thread", [] { return walkers_on_threads(2, 1); }},
+      {"two walkers on two threads", [] { return walkers_on_threads(2, 2); }},
   };
   for (const long k : {1, 2, 4, 8}) {
     const auto times = [k](const char* what) { return std::string("growth ") + what + " x" + std::to_string(k); };

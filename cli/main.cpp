@@ -15,9 +15,6 @@ namespace {
 
 std::unique_ptr<Comm> connected;
 
-// Others would do the same on every rank.
-bool spreads(std::string_view command) { return command == "train" || command == "sample" || command == "resume"; }
-
 }  // namespace
 
 Comm& ranks() { return *connected; }
@@ -63,6 +60,16 @@ Value RunFile::value() const {
 namespace kelvin::cli {
 namespace {
 
+struct Command {
+  void (*add)(CLI::App&);
+  bool spreads = false;  // over ranks; all others would do the same on each, and are left to the first
+};
+constexpr Command commands[] = {
+    {add_new},        {add_data},     {add_train, true}, {add_sample, true}, {add_resume, true}, {add_watch},
+    {add_summary},    {add_diagnose}, {add_predict},     {add_boundary},     {add_certify},      {add_landscape},
+    {add_analyse},    {add_compare},  {add_report},      {add_export},       {add_evaluate},     {add_check},
+    {add_experiment}, {add_list},     {add_page}};
+
 int run_program(int count, char** words) {
   CLI::App app(
       "Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
@@ -71,18 +78,13 @@ int run_program(int count, char** words) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const auto add :
-       {cli::add_new,     cli::add_data,      cli::add_train,    cli::add_sample,     cli::add_resume,
-        cli::add_watch,   cli::add_summary,   cli::add_diagnose, cli::add_predict,    cli::add_boundary,
-        cli::add_certify, cli::add_landscape, cli::add_analyse,  cli::add_compare,    cli::add_report,
-        cli::add_export,  cli::add_evaluate,  cli::add_check,    cli::add_experiment, cli::add_list,
-        cli::add_page})
-    add(app);
+  for (const Command& command : commands)
+    if (ranks().first() || command.spreads) command.add(app);
   for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& e) {
-    if (!ranks().first()) return 2;
+    if (!ranks().first()) return 0;  // it says nothing and the first one says all
     return app.exit(e) == 0 ? 0 : 2;
   } catch (const cli::Exit& e) {
     return e.code;
@@ -108,7 +110,7 @@ int main(int count, char** words) {
     std::fprintf(stderr, "kelvin: %s\n", e.what());
     return 1;
   }
-  const int code = cli::ranks().first() || (count > 1 && cli::spreads(words[1])) ? cli::run_program(count, words) : 0;
+  const int code = cli::run_program(count, words);
   cli::connected.reset();
   return code;
 }

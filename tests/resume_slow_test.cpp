@@ -50,7 +50,7 @@ const Kind setups[] = {
          "}\n"},
     {"covariance control with control variates, diagonal metric", 4000,
      "steps = 2000\nwarmup = 2000\nevery = 2\nbatch = { size = 7, anchor_every = 40 }\n" + spiral +
-         "adapt = { metric = \"diagonal\" }\npart.all = { scheme = \"ccadl\", step = 0.02 }\n"},
+         "adapt = { step = true, metric = \"diagonal\" }\npart.all = { scheme = \"ccadl\", step = 0.02 }\n"},
     {"one walker, full batch", 6000,
      "steps = 6000\nevery = 3\nlog_every = 500\n" + spiral + "part.all = { step = 0.05 }\n"},
     {"three walkers, minibatches, warm-up kept", 5000,

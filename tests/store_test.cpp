@@ -138,6 +138,43 @@ TEST(Store, HalvesAreTheNearestOnesAndNoneIsNone) {
   EXPECT_EQ(samples.running_mean(b.name, 0).size(), b.size());
 }
 
+// Draws of weight 0 and 1 are taken as they are; others as often as their weights say, so that means agree within one
+// draw's share.
+TEST(Weights, ChooseDrawsInProportion) {
+  const double none = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(drawn_by_weight(std::vector{none, 0.0, 0.0, none, 0.0}), (std::vector<std::size_t>{1, 2, 4}));
+  EXPECT_EQ(drawn_by_weight(std::vector(1000, -3.0)).size(), 1000u);
+  EXPECT_TRUE(drawn_by_weight(std::vector(3, none)).empty());
+  std::vector<double> logs;
+  double sum = 0, squares = 0, weighted = 0, plain = 0;
+  for (int k = 0; k < 10000; ++k) {
+    const double w = 1 + std::sin(0.01 * k), x = std::cos(0.01 * k + 1);
+    logs.push_back(std::log(w) + 700);
+    sum += w, squares += w * w, weighted += w * x, plain += x / 10000;
+  }
+  const auto chosen = drawn_by_weight(logs);
+  EXPECT_NEAR(double(chosen.size()), sum * sum / squares, 1);
+  double mean = 0;
+  for (const std::size_t k : chosen) mean += std::cos(0.01 * double(k) + 1) / double(chosen.size());
+  EXPECT_NEAR(mean, weighted / sum, 1e-3);
+  EXPECT_GT(std::abs(plain - weighted / sum), 0.1) << "negative control: without weights";
+}
+
+// Two draws of x with weights w are as w copies of each.
+TEST(Weights, OfRunningMomentsCountAsCopies) {
+  const std::vector<double> a{1, 2}, b{4, -1};
+  RunningMoments weighted(2), copied(2);
+  weighted.add(std::span<const double>(a), 2), weighted.add(std::span<const double>(b), 3),
+      weighted.add(std::span<const double>(a), 0);
+  for (const auto* x : {&a, &a, &b, &b, &b}) copied.add(std::span<const double>(*x));
+  EXPECT_EQ(weighted.count, 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(weighted.mean[i], copied.mean[i], 1e-14);
+    EXPECT_NEAR(weighted.squares[i], copied.squares[i], 1e-13);
+    for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(weighted.products[2 * i + j], copied.products[2 * i + j], 1e-13);
+  }
+}
+
 TEST(Store, RunningMomentsAreThoseOfTheDraws) {
   Trial<double> r("precision = \"double\"\n" + network);
   r.go(40);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/distribution.h"
+#include "kelvin/chain/no_u_turn.h"
 
 namespace kelvin {
 namespace {
@@ -143,16 +144,15 @@ Judgements adaptation(const Evidence& e) {
 // A path that was cut short had not turned yet.
 Judgements depth(const Evidence& e) {
   if (!e.samples.manifest.arrays.contains("sample_stats/tree_depth")) return {};
-  constexpr double deepest = 10;
   double cut = 0, sum = 0;
   for (std::size_t w = 0; w < e.samples.walkers; ++w)
-    for (const double d : e.samples.statistic("tree_depth", w)) cut += d >= deepest, sum += d;
+    for (const double d : e.samples.statistic("tree_depth", w)) cut += d >= deepest_path, sum += d;
   const double draws = double(e.samples.draws * e.samples.walkers);
   if (cut > 0)
     return {
-        {fault, fmt::format("{:.0f} of {:.0f} paths were cut off after 1023 steps before they turned: set adapt.step = "
+        {fault, fmt::format("{:.0f} of {:.0f} paths were cut off after {} steps before they turned: set adapt.step = "
                             "true and adapt.metric, or use a larger step",
-                            cut, draws)}};
+                            cut, draws, (1 << deepest_path) - 1)}};
   return {{fine, fmt::format("paths doubled {:.1f} times on average, and all of them turned", sum / draws)}};
 }
 

@@ -78,18 +78,19 @@ void Adaptation::accepted(std::uint64_t step, double statistic) {
 
 // Temperatures disagree in proportion to h^2, so h is scaled by the root. Kinetic heat of h s / (2 gamma T) is what
 // gradient noise of variance s leaves: then gamma is scaled. The first half of a window is for settling.
-void Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
+bool Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   const auto next = std::lower_bound(windows_.ends.begin(), windows_.ends.end(), step);
-  if (next == windows_.ends.end()) return;
+  if (next == windows_.ends.end()) return false;
   const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1);
-  if (2 * (step - begin) <= *next - begin) return;
+  if (2 * (step - begin) <= *next - begin) return false;
   kinetic_ += now.kinetic, half_kick_ += now.half_kick, ++agreements_;
-  if (step != *next) return;
+  if (step != *next) return false;
   const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
   const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
   if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 4.0) : 0.25;
   if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
   kinetic_ = half_kick_ = agreements_ = 0;
+  return true;
 }
 
 template <class Real>

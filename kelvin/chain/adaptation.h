@@ -40,7 +40,8 @@ class Adaptation {
   bool by_acceptance() const { return proposes_ && tuning_.adapt.step; }
 
   void accepted(std::uint64_t step, double statistic);
-  void agreed(std::uint64_t step, const Temperatures&);
+  bool agreed(std::uint64_t step, const Temperatures&);  // whether it has changed something
+  void slow_down(double factor) { pace_ *= factor; }
   template <class Real>
   bool watch(std::uint64_t step, std::span<const Real> q);  // whether new coordinates are due
   std::vector<double> factor();                             // of these coordinates; the window is forgotten

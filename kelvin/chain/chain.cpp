@@ -3,73 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
+#include "kelvin/chain/checks.h"
 #include "kelvin/core/isa.h"
-#include "kelvin/core/parallel.h"
 #include "kelvin/core/sums.h"
 
 namespace kelvin {
 namespace {
 
-constexpr std::size_t block_length = 1024;  // numbers that pass through all pending letters while they are in L1
-constexpr std::size_t worth_threads = std::size_t(1) << 18;
-
-// Metropolis compares one energy with one temperature: on all the data, with every part equally hot.
-void check_metropolis(const Recipe& recipe, bool full_batch) {
-  const PartRecipe& first = recipe.parts.front();
-  if (!first.scheme.proposes) return;
-  if (!full_batch)
-    throw Error(
-        "part \"{}\": scheme \"{}\" has braces or N, which need every row and no mask at every evaluation; set "
-        "batch.size = "
-        "\"full\" or "
-        "use a scheme without them such as BAOAB",
-        first.name, first.scheme.text);
-  for (const PartRecipe& part : recipe.parts) {
-    const auto [low, high] = part.temperature.range();
-    if (low != high || low != first.temperature.at(0) || low <= 0)
-      throw Error(
-          "part \"{}\": braces and N need one constant temperature above 0 for all parts; part \"{}\" has {}, this one "
-          "{} to "
-          "{}",
-          part.name, first.name, first.temperature.at(0), low, high);
-  }
-}
-
 bool forgets_p(const PartRecipe& part, double gamma) {
   return std::ranges::any_of(part.scheme.moves, [&](const Move& m) { return m.letter->forgets(gamma); });
-}
-
-void check_pieces(const Recipe& recipe, int pieces) {
-  for (const PartRecipe& part : recipe.parts)
-    for (const Move& m : part.scheme.moves)
-      if (m.letter->piece > pieces || (m.letter->piece && pieces == 1))
-        throw Error("part \"{}\": scheme \"{}\" kicks by pieces of U, but this U has one; use B in their place",
-                    part.name, part.scheme.text);
-}
-
-void check_rows(const Recipe& recipe, bool full_batch) {
-  for (const PartRecipe& part : recipe.parts)
-    for (const Move& m : part.scheme.moves)
-      if (m.letter->all_rows && !full_batch)
-        throw Error(
-            "part \"{}\": letter '{}' compares gradients of two steps, which needs every row at each; set "
-            "batch.size = \"full\" or use another optimizer",
-            part.name, m.letter->symbol);
-}
-
-// Paths of many leapfrogs and coordinates of other widths know of flat space only.
-void check_manifolds(const Recipe& recipe, const Tuning& tuning) {
-  for (const PartRecipe& part : recipe.parts) {
-    if (part.constraints.empty()) continue;
-    const bool travels =
-        std::ranges::any_of(part.scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
-    if (travels || tuning.rescaling().shape != MassShape::none)
-      throw Error("part \"{}\" has a constraint, which {} does not know how to keep; {}", part.name,
-                  travels ? "letter N" : "adapt.metric",
-                  travels ? "use a string with braces such as R{(BAB)10}" : "set adapt.metric = \"unit\"");
-  }
 }
 
 }  // namespace
@@ -94,15 +37,8 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       path_key_(stream_key(seed, "path")),
       covariance_key_(stream_key(seed, "covariance")) {
   const bool all_rows = batches_.full() && !potential_->noisy();
-  const auto check = [&](const Recipe& phase) {
-    check_meetings(phase.parts);
-    check_metropolis(phase, all_rows);
-    check_rows(phase, all_rows);
-    check_pieces(phase, potential_->pieces());
-    check_manifolds(phase, recipe_.tuning);
-  };
-  check(recipe_);
-  for (const Recipe& phase : recipe_.later) check(phase);
+  check_recipe(recipe_, all_rows, potential_->pieces());
+  for (const Recipe& phase : recipe_.later) check_recipe(phase, all_rows, potential_->pieces());
   potential_->arrange(recipe_.blocks);
   tune();
   lay_out();
@@ -384,151 +320,6 @@ void Chain<Real>::schedule() {
 }
 
 template <class Real>
-void Chain<Real>::run(std::size_t k, std::size_t segment) {
-  const std::size_t first = movers_[k].segments[segment], last = movers_[k].segments[segment + 1];
-  const std::size_t reads = recipe_.parts[k].scheme.kinetic_after;
-  if (const auto [from, to] = left_out(k); first < to && last > from) {
-    if (first < from) put_off(k, first, from);
-    if (to < last) put_off(k, to, last);
-  } else if (reading_now_ && first < reads && reads <= last) {
-    put_off(k, first, reads);
-    flush();
-    movers_[k].kinetic = momentum_square(movers_[k].part);
-    put_off(k, reads, last);
-  } else {
-    put_off(k, first, last);
-  }
-}
-
-template <class Real>
-void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t last_move) {
-  if (recipe_.parts[k].scheme.takes_sums)
-    for (std::size_t at = first_move; at < last_move; ++at)
-      if (recipe_.parts[k].scheme.moves[at].letter->whole) {
-        put_off(k, first_move, at);
-        move_whole(k, at);
-        first_move = at + 1;
-      }
-  if (first_move == last_move) return;
-  Mover& mover = movers_[k];
-  mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
-  for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
-}
-
-// A letter that needs a sum over its part ends a run of blocks.
-template <class Real>
-void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
-  const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
-  flush(k);
-  movers_[k].part.count = double(steps_ - recipe_.begins) / share + double(occurrence) + 1;
-  Held<Real>& held = movers_[k].held;
-  if (letter->moves_q && !held.none()) held.keep_point(movers_[k].part);
-  letter->flow(movers_[k].part, share * movers_[k].step, {});
-  if (letter->moves_q && !held.none()) {
-    held.project(movers_[k].part, tallies_.front());
-    count_fallbacks(k);
-  }
-  if (!held.none() && held.tangent_after[at]) held.tangent(movers_[k].part);
-  if (letter->moves_q) stale_ = true, restore_frozen(k);
-}
-
-template <class Real>
-void Chain<Real>::flush() {
-  for (std::size_t k = 0; k < movers_.size(); ++k) flush(k);
-}
-
-template <class Real>
-void Chain<Real>::flush(std::size_t k) {
-  Mover& mover = movers_[k];
-  if (mover.pending.empty()) return;
-  const FlushToZero tiny_numbers;
-  const auto& stretches = mover.held.stretches;
-  const std::size_t size = mover.part.size();
-  const std::size_t blocks = stretches.empty() ? (size + block_length - 1) / block_length : stretches.size();
-  const std::size_t threads = size < worth_threads ? 1 : threads_, each = (blocks + threads - 1) / threads;
-  parallel(threads, threads, [&](std::size_t t) {
-    std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
-    if (t > 0) tiny_numbers.emplace();
-    for (std::size_t b = t * each; b < std::min(blocks, (t + 1) * each); ++b) {
-      const std::size_t first = b * block_length;
-      advance(
-          recipe_.parts[k], mover,
-          stretches.empty() ? Stretch<Real>{first, std::min(block_length, size - first), 0, 0, nullptr} : stretches[b],
-          t);
-    }
-  });
-  mover.pending.clear();
-  if (!stretches.empty()) count_fallbacks(k);
-  restore_frozen(k);
-}
-
-// All pending moves of one stretch of a part.
-template <class Real>
-void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch, std::size_t t) {
-  const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
-  const auto apply = [&](const Pending& pending, std::size_t at, std::size_t first, Part<Real>& block) {
-    const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
-    const std::size_t each = std::size_t(letter->normals);
-    const auto z = normals.first(each * block.size());
-    if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
-    else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
-    if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
-    letter->flow(block, share * pending.step, z);
-  };
-  if (stretch.on) return advance_held(recipe, mover, stretch, t, apply);
-  for (const Pending& pending : mover.pending) {
-    Part<Real> block = pending.part.slice(stretch.first, stretch.count);
-    for (std::size_t at = pending.first_move; at < pending.last_move; ++at) apply(pending, at, stretch.first, block);
-  }
-}
-
-// The same where the stretch is on a manifold: a drift follows it, other letters are followed by a return to it.
-template <class Real>
-template <class Apply>
-void Chain<Real>::advance_held(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch,
-                               std::size_t t, const Apply& apply) {
-  const auto from = std::span(from_).subspan(t * from_each_, stretch.count + stretch.slack_count);
-  for (const Pending& pending : mover.pending) {
-    Part<Real> entries = pending.part.slice(stretch.first, stretch.count);
-    Part<Real> slack = pending.part.slice(stretch.slack, stretch.slack_count);
-    const Coordinates<Real> piece{entries.q, entries.p, slack.q, slack.p};
-    for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
-      const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
-      if (letter->drifts) {
-        stretch.on->drift(piece, share * pending.step / pending.part.m, tallies_[t]);
-        continue;
-      }
-      if (letter->moves_q) {
-        std::copy(entries.q.begin(), entries.q.end(), from.begin());
-        std::copy(slack.q.begin(), slack.q.end(), from.begin() + long(stretch.count));
-      }
-      apply(pending, at, stretch.first, entries);
-      if (stretch.slack_count) apply(pending, at, stretch.slack, slack);
-      if (letter->moves_q) stretch.on->project(piece, from, tallies_[t]);
-      if (mover.held.tangent_after[at]) stretch.on->tangent(piece);
-    }
-  }
-}
-
-template <class Real>
-void Chain<Real>::count_fallbacks(std::size_t k) {
-  for (Tally& tally : tallies_) {
-    fallbacks_[k] += double(tally.fallbacks);
-    irreversible_ |= tally.irreversible > 0;
-    tally.fallbacks = tally.irreversible = 0;
-  }
-}
-
-template <class Real>
-void Chain<Real>::restore_frozen(std::size_t k) {
-  const auto& frozen = recipe_.parts[k].frozen;
-  for (std::size_t i = 0; i < frozen.size(); ++i) {
-    movers_[k].part.q[frozen[i]] = movers_[k].frozen[i];
-    movers_[k].part.p[frozen[i]] = 0;
-  }
-}
-
-template <class Real>
 void Chain<Real>::meet(std::size_t meeting) {
   const Joint joint = recipe_.parts.front().scheme.moves[movers_.front().segments[meeting]].letter->joint;
   evaluate(meeting);
@@ -643,6 +434,7 @@ void Chain<Real>::take_reading() {
                                      : 1;
   reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
   reading_.taken = movers_.front().step;
+  if (recipe_.weighed) reading_.log_weight = potential_->log_weight(q());
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;

@@ -38,11 +38,12 @@ struct Reading {
   int depth = 0;            // of N: how often its path doubled
   std::uint64_t leaps = 0;  // of N: leapfrog steps
   double taken = 0;         // the first part's step, with all that changes it
+  double log_weight = 0;    // of the draw, up to a constant; -infinity if it is none of the law that is asked for
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
     field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
-    field(taken), field(parts);
+    field(taken), field(log_weight), field(parts);
   }
 };
 
@@ -120,6 +121,8 @@ class Chain {
   }
 
  private:
+  static constexpr std::size_t block_length = 1024;  // numbers that pass through all pending letters while in L1
+
   // Moves are put off until a gradient or the state is asked for, so that those of one step's end and the next one's
   // beginning pass over memory together.
   struct Pending {
@@ -167,6 +170,7 @@ class Chain {
   void leap(int direction);
   void learn();
   void guess_pace();
+  void stay_stable();
   void stand_on(std::span<const double> factor);
   PathSpace<Real> path_space();
   // The moves [first, second) of a part that this step leaves out; without jitter none.

@@ -123,7 +123,7 @@ void check_coupling(const Recipe& recipe) {
     bool noise = false;
     for (const Move& move : part.scheme.moves) {
       noise |= move.letter->normals > 0;
-      if (move.letter->joint >= Joint::propose)
+      if (move.letter->proposes())
         throw Error(
             "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is "
             "nothing to "

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kelvin/chain/stiffness.h"
 #include "kelvin/core/mean.h"
@@ -297,9 +298,10 @@ void Ensembles<Real>::remember(Told& told, std::size_t group, std::uint64_t step
     for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t k = 0; k < wanted.size(); ++k) entries[k] = double(told.positions[e * each_ + wanted[k]][i]);
       const double mean = mean_of(entries).value;
+      const auto meet = collapse_->place ? std::optional(Real(collapse_->place(entries))) : std::nullopt;
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         state.points[k * size_ + i] = Real(entries[k] - mean);
-        if (collapse_->place) told.positions[e * each_ + wanted[k]][i] = Real(collapse_->place(entries));
+        if (meet) told.positions[e * each_ + wanted[k]][i] = *meet;
       }
     }
     for (std::size_t k = 0; k < wanted.size(); ++k)

@@ -28,10 +28,13 @@ struct Travelled {
   bool diverging = false;   // H rose by more than 1000 T
 };
 
+// A path doubles at most so often, to 2^10 - 1 leapfrog steps.
+inline constexpr int deepest_path = 10;
+
 template <class Real>
 class NoUTurn {
  public:
-  NoUTurn(std::size_t size, int deepest);
+  explicit NoUTurn(std::size_t size, int deepest = deepest_path);
   virtual ~NoUTurn() = default;
   // Leaves the drawn point in the space. Uniforms are taken from places 0, 1, ... of the stream.
   Travelled travel(const PathSpace<Real>&, double T, const Noise<Real>&, Stream);

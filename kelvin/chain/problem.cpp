@@ -126,6 +126,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
+  problem.recipe.weighed = problem.potential->weighs();
+  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
   return problem;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/chain/chain.h"
+#include "kelvin/chain/stiffness.h"
 #include "kelvin/core/sums.h"
 
 namespace kelvin {
@@ -21,8 +21,6 @@ void Chain<Real>::tune() {
   const Tuning& tuning = recipe_.tuning;
   check_tuning(tuning);
   const Scheme& scheme = recipe_.parts.front().scheme;
-  const bool travels =
-      std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->joint == Joint::travel; });
   const bool jitters = tuning.jitter.step > 0 || tuning.jitter.length > 0;
   if ((jitters || tuning.learns()) && !recipe_.later.empty())
     throw Error("[adapt] and [jitter] need one way to move from beginning to end; leave out the phases or them");
@@ -42,10 +40,7 @@ void Chain<Real>::tune() {
       throw Error("letter V needs one way to move from beginning to end; leave out the phases");
     gradient_noise_ = std::make_unique<NoiseEstimate<Real>>(recipe_, potential_->rows(), batches_.share_of_variance());
   }
-  if (travels) {
-    constexpr int deepest = 10;
-    no_u_turn_ = std::make_unique<NoUTurn<Real>>(recipe_.size, deepest);
-  }
+  if (scheme.travels) no_u_turn_ = std::make_unique<NoUTurn<Real>>(recipe_.size);
   for (const Move& move : scheme.moves)
     if (scheme.proposes && move.letter->moves_q) leap_share_ = move.share;
   if (!tuning.learns()) return;
@@ -158,6 +153,14 @@ void Chain<Real>::stand_on(std::span<const double> factor) {
   place(x, p);
 }
 
+// Temperatures are means over all directions and say nothing of a single stiff one.
+template <class Real>
+void Chain<Real>::stay_stable() {
+  constexpr double stiffest = 1;  // h^2 times the largest curvature; the limit of stability is 4
+  schedule();
+  if (const double now = stiffness(*this); now > stiffest) tuner_->slow_down(std::sqrt(stiffest / now));
+}
+
 template <class Real>
 void Chain<Real>::learn() {
   flush();
@@ -171,7 +174,8 @@ void Chain<Real>::learn() {
       now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
       freedom += double(recipe_.parts[k].freedom());
     }
-    tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
+    if (tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom}) && recipe_.tuning.adapt.step)
+      stay_stable();
   }
   if (!scaled_ || !tuner_->watch(steps_, q())) return;
   stand_on(tuner_->factor());

@@ -26,14 +26,17 @@ void add_multiple(double c, std::span<const Real> x, std::span<Real> y) {
   KELVIN_RETURN_BEST(add_multiple(x.size(), c, x.data(), y.data()));
 }
 
-KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares))
-KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const double* x, double share, double* mean, double* squares))
+struct Weighed {
+  double share, weight;  // share: the weight over the sum of all so far
+};
+KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const float* x, Weighed by, double* mean, double* squares))
+KELVIN_FOR_EACH_ISA(void add_to_moments(std::size_t n, const double* x, Weighed by, double* mean, double* squares))
 
-// The next x of n running moments, `share` being 1/(how many there are with it):
-// mean' = mean + share (x - mean),   squares' = squares + (x - mean)(x - mean').
+// The next x of n running moments:  mean' = mean + share (x - mean),   squares' = squares + weight (x - mean)(x -
+// mean').
 template <class Real>
-void add_to_moments(std::span<const Real> x, double share, double* mean, double* squares) {
-  KELVIN_RETURN_BEST(add_to_moments(x.size(), x.data(), share, mean, squares));
+void add_to_moments(std::span<const Real> x, Weighed by, double* mean, double* squares) {
+  KELVIN_RETURN_BEST(add_to_moments(x.size(), x.data(), by, mean, squares));
 }
 
 }  // namespace kelvin

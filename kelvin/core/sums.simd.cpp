@@ -20,12 +20,11 @@ KELVIN_INLINE double sum_of_products(std::size_t n, const Real* a, const Real* b
 }
 
 template <class Real>
-KELVIN_INLINE void add(std::size_t n, const Real* x, double share, double* __restrict mean,
-                       double* __restrict squares) {
+KELVIN_INLINE void add(std::size_t n, const Real* x, Weighed by, double* __restrict mean, double* __restrict squares) {
   for (std::size_t i = 0; i < n; ++i) {
     const double change = double(x[i]) - mean[i];
-    mean[i] += change * share;
-    squares[i] += change * (double(x[i]) - mean[i]);
+    mean[i] += change * by.share;
+    squares[i] += by.weight * change * (double(x[i]) - mean[i]);
   }
 }
 
@@ -40,11 +39,11 @@ double dot(std::size_t n, const float* a, const float* b) { return sum_of_produc
 double dot(std::size_t n, const double* a, const double* b) { return sum_of_products(n, a, b); }
 void add_multiple(std::size_t n, double c, const float* x, float* y) { multiple(n, float(c), x, y); }
 void add_multiple(std::size_t n, double c, const double* x, double* y) { multiple(n, c, x, y); }
-void add_to_moments(std::size_t n, const float* x, double share, double* mean, double* squares) {
-  add(n, x, share, mean, squares);
+void add_to_moments(std::size_t n, const float* x, Weighed by, double* mean, double* squares) {
+  add(n, x, by, mean, squares);
 }
-void add_to_moments(std::size_t n, const double* x, double share, double* mean, double* squares) {
-  add(n, x, share, mean, squares);
+void add_to_moments(std::size_t n, const double* x, Weighed by, double* mean, double* squares) {
+  add(n, x, by, mean, squares);
 }
 
 }  // namespace kelvin::KELVIN_ISA

@@ -54,6 +54,7 @@ struct Letter : LetterTraits {
     return forgets_p == Forgets::always || (forgets_p == Forgets::at_infinite_friction && std::isinf(friction));
   }
   bool local() const { return joint == Joint::no; }
+  bool proposes() const { return joint == Joint::propose || joint == Joint::decide || joint == Joint::travel; }
   bool bath() const { return local() && normals > 0; }
   void flow(const Part<float>& s, double h, std::span<const float> z) const { flow_float(s, h, z); }
   void flow(const Part<double>& s, double h, std::span<const double> z) const { flow_double(s, h, z); }

@@ -175,7 +175,6 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
       if (!m.letter->local()) out.push_back(m.letter);
     return out;
   };
-  const auto is_brace = [](const Letter* l) { return l->joint >= Joint::propose; };
   for (const PartRecipe& part : parts) {
     const auto mine = joint(part), first = joint(parts.front());
     if (mine.size() != first.size())
@@ -185,7 +184,7 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
           part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
           mine.size() < first.size() ? part.name : parts.front().name);
     for (std::size_t k = 0; k < mine.size(); ++k)
-      if ((is_brace(mine[k]) || is_brace(first[k])) && mine[k] != first[k])
+      if ((mine[k]->proposes() || first[k]->proposes()) && mine[k] != first[k])
         throw Error(
             "part \"{}\": its braces or N in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
             "Metropolis "

@@ -94,6 +94,7 @@ struct Recipe {
   std::size_t size = 0;
   std::uint64_t begins = 0;  // the step at which it takes over
   Tuning tuning = {};
+  bool weighed = false;       // draws carry weights
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 

@@ -198,7 +198,8 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
     scheme.has_momentum |= l->moves_p;
     scheme.adaptive |= l->adaptive;
     scheme.takes_sums |= l->whole;
-    scheme.proposes |= l->joint >= Joint::propose;
+    scheme.proposes |= l->proposes();
+    scheme.travels |= l->joint == Joint::travel;
   }
   check_braces(scheme);
   for (const Repeats& r : parser.groups)

@@ -47,6 +47,7 @@ struct Scheme {
   bool adaptive = false;      // some letter uses xi, sigma or eps
   bool takes_sums = false;    // some letter needs the whole part
   bool proposes = false;      // some letter may stay where it is: braces, N
+  bool travels = false;       // some letter follows a path of many gradients: N
   Repeats repeats = {};
   int memory = 0;  // the most that a letter keeps per element
 };

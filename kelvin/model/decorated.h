@@ -23,6 +23,8 @@ class Decorated : public Potential<Real> {
   int pieces() const override { return inner_->pieces(); }
   bool noisy() const override { return inner_->noisy(); }
   std::span<Real> memory() override { return inner_->memory(); }
+  bool weighs() const override { return inner_->weighs(); }
+  double log_weight(std::span<const Real> q) const override { return inner_->log_weight(q); }
   std::size_t rows() const override { return inner_->rows(); }
 
  protected:

@@ -46,6 +46,10 @@ struct Potential {
   virtual double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) = 0;
   // Numbers that last from evaluation to evaluation, to be kept with a state; with none, U is a function of q and rows.
   virtual std::span<Real> memory() { return {}; }
+  // For a U whose law is not the one that is asked for: whether draws carry weights, and the logarithm of that of a
+  // draw at q (where U was evaluated last), up to a constant; -infinity for one that does not count.
+  virtual bool weighs() const { return false; }
+  virtual double log_weight(std::span<const Real>) const { return 0; }
   virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
   virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
 };

@@ -32,6 +32,7 @@ struct Toy {
 };
 
 std::span<const Toy> toys();
+const Toy& toy_named(const Choice&);
 
 template <class Real>
 std::unique_ptr<Potential<Real>> make_toy(const Choice&);

@@ -42,7 +42,7 @@ constexpr const char *parameters = "posterior", *statistics = "sample_stats", *m
 
 Selection select(const fs::path& run, const ExportOptions& options) {
   Selection s;
-  s.samples = open_samples(run);
+  s.samples = open_samples(run, Which::every);
   const fs::path arrays = s.samples.run / "samples.zarr";
   if (s.samples.draws == 0) throw Error("\"{}\" has no draws yet; there is nothing to export", run.string());
   for (const auto& [place, fingerprint] : s.samples.manifest.arrays) {

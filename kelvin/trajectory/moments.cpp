@@ -11,29 +11,33 @@ RunningMoments::RunningMoments(std::size_t size) : mean(size), squares(size) {
   if (size <= most_for_covariance) products.resize(size * size);
 }
 
-// mean' = mean + (x - mean)/n,   sum' = sum + (x_i - mean_i)(x_j - mean'_j)
+// With W the weights so far, w among them:  mean' = mean + (x - mean) w/W,   sum' = sum + w (x_i - mean_i)(x_j -
+// mean'_j)
 template <class Real>
-void RunningMoments::add(std::span<const Real> x) {
-  const double share = 1 / double(++count);
+void RunningMoments::add(std::span<const Real> x, double w) {
+  if (!(w > 0)) return;
+  ++count, weight += w;
+  const double share = w / weight;
   const std::size_t n = mean.size();
   if (!products.empty()) {
     change_.resize(n);
     for (std::size_t i = 0; i < n; ++i) change_[i] = double(x[i]) - mean[i];
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < n; ++j) products[i * n + j] += change_[i] * change_[j] * (1 - share);
+      for (std::size_t j = 0; j < n; ++j) products[i * n + j] += w * change_[i] * change_[j] * (1 - share);
   }
-  add_to_moments(x, share, mean.data(), squares.data());
+  add_to_moments(x, {share, w}, mean.data(), squares.data());
 }
 
 double RunningMoments::variance(std::size_t i) const {
-  return count > 1 ? squares[i] / double(count - 1) : std::numeric_limits<double>::quiet_NaN();
+  return count > 1 ? squares[i] / (weight - weight / double(count)) : std::numeric_limits<double>::quiet_NaN();
 }
 
 double RunningMoments::covariance(std::size_t i, std::size_t j) const {
-  return count > 1 ? products[i * mean.size() + j] / double(count - 1) : std::numeric_limits<double>::quiet_NaN();
+  return count > 1 ? products[i * mean.size() + j] / (weight - weight / double(count))
+                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-template void RunningMoments::add(std::span<const float>);
-template void RunningMoments::add(std::span<const double>);
+template void RunningMoments::add(std::span<const float>, double);
+template void RunningMoments::add(std::span<const double>, double);
 
 }  // namespace kelvin

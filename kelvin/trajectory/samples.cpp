@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "kelvin/core/error.h"
@@ -34,7 +36,23 @@ std::vector<nlohmann::json> read_log(const fs::path& run) {
   return out;
 }
 
-Samples open_samples(const fs::path& run) {
+// Systematic: a comb of equal teeth over the weights laid end to end.
+std::vector<std::size_t> drawn_by_weight(std::span<const double> log_weights) {
+  double highest = -std::numeric_limits<double>::infinity(), sum = 0, squares = 0;
+  for (const double x : log_weights) highest = std::max(highest, x);
+  if (!(highest > -std::numeric_limits<double>::infinity())) return {};
+  for (const double x : log_weights) sum += std::exp(x - highest), squares += std::exp(2 * (x - highest));
+  const double tooth = squares / sum * (1 + 1e-12);  // sum / count; rounding must not lose a draw of equal weights
+  std::vector<std::size_t> out;
+  double so_far = 0;
+  for (std::size_t k = 0; k < log_weights.size(); ++k) {
+    so_far += std::exp(log_weights[k] - highest);
+    while (double(out.size()) * tooth + tooth / 2 < so_far) out.push_back(k);
+  }
+  return out;
+}
+
+Samples open_samples(const fs::path& run, Which which) {
   Samples s;
   s.run = run;
   s.record = read_record(run);
@@ -47,6 +65,14 @@ Samples open_samples(const fs::path& run) {
   s.manifest = read_manifest(run);
   s.walkers = s.manifest.draws.size();
   s.draws = *std::min_element(s.manifest.draws.begin(), s.manifest.draws.end());
+  if (which == Which::every || !s.manifest.arrays.contains("sample_stats/log_weight") || s.draws == 0) return s;
+  std::vector<std::vector<std::size_t>> chosen;
+  std::size_t fewest = s.draws;
+  for (std::size_t w = 0; w < s.walkers; ++w) {
+    chosen.push_back(drawn_by_weight(s.statistic("log_weight", w)));
+    fewest = std::min(fewest, chosen.back().size());
+  }
+  s.worth = double(fewest) / double(s.draws), s.draws = fewest, s.chosen = std::move(chosen);
   return s;
 }
 
@@ -61,7 +87,17 @@ std::vector<double> Samples::array(const std::string& name, std::size_t walker, 
   const ZarrShape shape = parse_zarr_metadata(text, about.string());
   if (zarr_fingerprint(nlohmann::json::parse(text)) != known->second)
     throw Error("\"{}\" is damaged: it does not say what manifest.json vouches for", about.string());
-  return read_zarr(at, shape, walker, first, count);
+  if (chosen.empty() || name.starts_with("warmup_") || count == 0) return read_zarr(at, shape, walker, first, count);
+  const std::span which = std::span(chosen[walker]).subspan(first, count);
+  const auto all = read_zarr(at, shape, walker, which.front(), which.back() - which.front() + 1);
+  const std::size_t size = all.size() / (which.back() - which.front() + 1);
+  std::vector<double> out;
+  out.reserve(count * size);
+  for (const std::size_t draw : which) {
+    const auto from = all.begin() + long((draw - which.front()) * size);
+    out.insert(out.end(), from, from + long(size));
+  }
+  return out;
 }
 
 std::vector<double> Samples::block(const std::string& name, std::size_t walker) const {
@@ -122,7 +158,7 @@ std::vector<double> stored_block(const std::string& place, const Block& block, s
   } else {
     std::string run = place;
     const auto numbers = split_numbers(run);
-    const Samples samples = open_samples(run);
+    const Samples samples = open_samples(run, Which::every);
     if (samples.draws == 0) throw Error("\"{}\" has no draws to start from", run);
     const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0], from = numbers.size() > 1 ? numbers[1]
                                                                                       : walkers == samples.walkers

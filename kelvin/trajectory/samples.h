@@ -8,11 +8,20 @@
 
 namespace kelvin {
 
+// Of weighted draws, those that stand for the law that was asked for: about as many as they are worth, (sum w)^2 over
+// the sum of w^2, each as often as its weight says, in their order. Draws of weight 0 and 1: those of weight 1.
+std::vector<std::size_t> drawn_by_weight(std::span<const double> log_weights);
+
+// `every` draw as it is stored, or only those that follow the law asked for.
+enum class Which { asked_for, every };
+
 struct Samples {
   std::filesystem::path run;
   nlohmann::json record;  // run.json
   Manifest manifest;
-  std::size_t walkers = 0, draws = 0;  // draws that every walker has on the disk
+  std::size_t walkers = 0, draws = 0;  // draws that every walker has on the disk, as far as they are looked at
+  std::vector<std::vector<std::size_t>> chosen;  // of each walker, the stored draws looked at; empty for all
+  double worth = 1;                              // of a stored draw, by its weight: what share of them was chosen
   std::vector<std::string> blocks, parts;
 
   std::vector<double> block(const std::string& name, std::size_t walker) const;      // draws x size
@@ -26,7 +35,7 @@ struct Samples {
 
 nlohmann::json read_record(const std::filesystem::path& run);            // run.json
 std::vector<nlohmann::json> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
-Samples open_samples(const std::filesystem::path& run);
+Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 
 // Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz or .safetensors file with that
 // name. Where no walker is named, it is `walker` if the run has `walkers` of them, else the first.

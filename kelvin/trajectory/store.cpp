@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "kelvin/trajectory/draw_statistics.h"
+
 namespace kelvin {
 
 namespace fs = std::filesystem;
@@ -33,60 +35,6 @@ RunLock make_run_directory(const fs::path& run, bool replace) {
 }
 
 namespace {
-
-using Clock = std::function<double()>;
-
-// A number per draw, or one per part. To add one, add a row.
-struct Statistic {
-  const char *name, *type;
-  bool per_part;
-  double (*value)(const Reading&, std::size_t part, double rows, const Clock&);
-  bool (*kept)(const Recipe&) = [](const Recipe&) { return true; };
-};
-bool changes_steps(const Recipe& r) { return r.parts.front().scheme.proposes || r.tuning.learns(); }
-bool travels(const Recipe& r) {
-  return std::ranges::any_of(r.parts.front().scheme.moves,
-                             [](const Move& m) { return m.letter->joint == Joint::travel; });
-}
-bool constrained(const Recipe& r) {
-  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
-}
-// energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
-const Statistic statistics[] = {
-    {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
-    {"potential", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.energy; }},
-    {"lp", "<f8", false, [](const Reading& r, std::size_t, double rows, const Clock&) { return -rows * r.energy; }},
-    {"energy", "<f8", false,
-     [](const Reading& r, std::size_t, double, const Clock&) {
-       double H = r.energy;
-       for (const PartReading& p : r.parts) H += p.kinetic_energy;
-       return H;
-     }},
-    {"acceptance_rate", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.statistic; }},
-    {"step_size", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.taken; },
-     changes_steps},
-    {"tree_depth", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.depth); },
-     travels},
-    {"n_steps", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.leaps); },
-     travels},
-    {"diverging", "|b1", false,
-     [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
-    {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},
-    {"kinetic_energy", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_energy; }},
-    {"kinetic_temperature", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_temperature; }},
-    {"virial", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].virial; }},
-    {"configurational_temperature", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
-    {"xi", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].xi; }},
-    {"constraint_residual", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].residual; }, constrained},
-    {"tangency_residual", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].tangency; }, constrained},
-    {"projection_fallbacks", "<f8", true,
-     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].fallbacks; }, constrained},
-};
 
 template <class Real>
 void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
@@ -202,7 +150,7 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
                                 put_numbers(type, draw.q.subspan(at, size), to);
                               }});
     }
-  for (const Statistic& s : statistics) {
+  for (const DrawStatistic& s : draw_statistics()) {
     if (!s.kept(recipe_)) continue;
     ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
     if (s.per_part) shape.each.push_back(recipe_.parts.size()), shape.dimensions.push_back("part");
@@ -440,7 +388,7 @@ void Store<Real>::keep(const Draw<Real>& draw) {
     phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
   Kept& kept = kept_[draw.walker];
   ++(draw.warmup ? kept.warmup_draws : kept.draws);
-  if (!draw.warmup) kept.moments.add(stored(draw));
+  if (!draw.warmup) kept.moments.add(stored(draw), std::exp(draw.reading.log_weight));
   if (++chunk.filled < phase.chunk) return;
 
   std::unique_lock lock(mutex_);

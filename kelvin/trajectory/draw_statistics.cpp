@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/draw_statistics.h"
+
+#include <algorithm>
+
+namespace kelvin {
+namespace {
+
+bool changes_steps(const Recipe& r) { return r.parts.front().scheme.proposes || r.tuning.learns(); }
+bool travels(const Recipe& r) { return r.parts.front().scheme.travels; }
+bool constrained(const Recipe& r) {
+  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
+}
+// energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
+const DrawStatistic table[] = {
+    {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
+    {"potential", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.energy; }},
+    {"lp", "<f8", false, [](const Reading& r, std::size_t, double rows, const Clock&) { return -rows * r.energy; }},
+    {"energy", "<f8", false,
+     [](const Reading& r, std::size_t, double, const Clock&) {
+       double H = r.energy;
+       for (const PartReading& p : r.parts) H += p.kinetic_energy;
+       return H;
+     }},
+    {"acceptance_rate", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.statistic; }},
+    {"step_size", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.taken; },
+     changes_steps},
+    {"tree_depth", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.depth); },
+     travels},
+    {"n_steps", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.leaps); },
+     travels},
+    {"log_weight", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.log_weight; },
+     [](const Recipe& r) { return r.weighed; }},
+    {"diverging", "|b1", false,
+     [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
+    {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},
+    {"kinetic_energy", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_energy; }},
+    {"kinetic_temperature", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].kinetic_temperature; }},
+    {"virial", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].virial; }},
+    {"configurational_temperature", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].configurational_temperature; }},
+    {"xi", "<f8", true, [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].xi; }},
+    {"constraint_residual", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].residual; }, constrained},
+    {"tangency_residual", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].tangency; }, constrained},
+    {"projection_fallbacks", "<f8", true,
+     [](const Reading& r, std::size_t k, double, const Clock&) { return r.parts[k].fallbacks; }, constrained},
+};
+
+}  // namespace
+
+std::span<const DrawStatistic> draw_statistics() { return table; }
+
+}  // namespace kelvin

@@ -131,7 +131,7 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
   for (const Block& b : problem.recipe.blocks)
     if (!b.slack) record["blocks"].push_back(b.name), parameters += b.size();
   record["parameters"] = parameters;
-  for (const PartRecipe& part : problem.recipe.parts) {
+  for (const PartRecipe& part : std::span(problem.recipe.parts).first(problem.recipe.told_parts())) {
     record["parts"].push_back(part.name);
     const double T = part.temperature.at(0);
     record["part"][part.name] = {{"scheme", part.scheme.text},
@@ -147,7 +147,7 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
     }
   }
   for (const Recipe& phase : problem.recipe.later)
-    for (const PartRecipe& part : phase.parts)
+    for (const PartRecipe& part : std::span(phase.parts).first(phase.told_parts()))
       record["part"][part.name]["later"].push_back({{"from_step", phase.begins}, {"scheme", part.scheme.text}});
   const auto units = [](const Units& u) { return nlohmann::json{{"mean", u.mean}, {"scale", u.scale}}; };
   record["inputs"] = {{"names", problem.data.train.input_names}, {"units", units(problem.data.train.input_units)}};

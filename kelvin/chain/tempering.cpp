@@ -34,8 +34,7 @@ PartSettings moving_alpha(const Recipe& recipe, const TemperingSettings& s, doub
   alpha.friction = Choice::number_of("constant", "value", pace.friction);
   alpha.temperature = Choice::number_of("constant", "value", T);
   alpha.mass = Choice::number_of("constant", "value", T * pace.mass);
-  const auto& wall = row_named(s.wall.name, tempering_walls(), "wall", s.wall.where);
-  if (wall.reflects) {
+  if (wall_of(s).reflects) {
     alpha.constraint = Choice::number_of("box", "radius", s.width);
     alpha.constraint.values["biases"].is = true;
   }
@@ -129,20 +128,16 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
           "alpha would move by \"{}\", which lacks a drift or a bath; give tempering.scheme letters such as BAOAB, "
           "that meet as often",
           alpha.scheme.text);
-    const auto& wall = row_named(s.wall.name, tempering_walls(), "wall");
-    if (!wall.reflects) {
-      const double jump = alpha.step.at(0) * s.wall.completed(wall.parameters, "wall").number("strength") /
-                          std::sqrt(alpha.mass.at(0) / T);
-      if (jump > 0.2)
-        remark(
-            fmt::format("the wall's force heats alpha: step times strength over the root of its mass is {:.2g}, which "
-                        "should be below 0.2; use a weaker force or wall = \"reflect\"",
-                        jump));
-    }
+    const double jump = alpha.step.at(0) * wall_force(s) / std::sqrt(alpha.mass.at(0) / T);
+    if (jump > 0.2)
+      remark(
+          fmt::format("the wall's force heats alpha: step times strength over the root of its mass is {:.2g}, which "
+                      "should be below 0.2; use a weaker force or wall = \"reflect\"",
+                      jump));
   };
   check(recipe);
   for (const Recipe& phase : recipe.later) check(phase);
-  if (settings.warmup == 0 && row_named(s.bias.name, tempering_biases(), "bias").learns && s.bias_from.empty())
+  if (settings.warmup == 0 && bias_of(s).learns && s.bias_from.empty())
     remark(
         "[tempering] learns its bias during the warm-up, and there is none: set warmup to about 20 round trips of "
         "alpha");

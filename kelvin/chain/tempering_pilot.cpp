@@ -111,7 +111,7 @@ RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, co
       "alpha has mass {:.3g} and friction {:.3g}, a round trip should take {:.3g} steps",
       s.pilot, s.capacity, s.correlation, s.noise / T, pace.mass, pace.friction, pace.round_trip));
   const double warmup = double(settings.warmup), steps = double(settings.steps);
-  if (row_named(s.bias.name, tempering_biases(), "bias").learns && s.bias_from.empty() && warmup < 20 * pace.round_trip)
+  if (bias_of(s).learns && s.bias_from.empty() && warmup < 20 * pace.round_trip)
     remark(fmt::format(
         "tempering: the warm-up of {} steps is shorter than 20 round trips, too short to learn the bias: {}",
         settings.warmup, remedies(s, warmup / 20)));

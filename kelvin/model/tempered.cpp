@@ -5,17 +5,6 @@
 #include <limits>
 
 namespace kelvin {
-namespace {
-
-std::vector<double> numbers_of(const Choice& choice, std::span<const Parameter> parameters, std::string_view what) {
-  const Choice full = choice.completed(parameters, what);
-  std::vector<double> numbers;
-  for (const Parameter& p : parameters) numbers.push_back(full.number(p.name));
-  return numbers;
-}
-
-}  // namespace
-
 Block tempering_block(std::size_t offset) {
   Block block;
   block.name = "tempering.alpha", block.offset = offset, block.vector = true, block.slack = true;
@@ -26,17 +15,11 @@ template <class Real>
 Tempered<Real>::Tempered(std::unique_ptr<Potential<Real>> inner, const TemperingSettings& s, double temperature)
     : Decorated<Real>(std::move(inner)),
       form_(&row_named(s.form, tempering_forms(), "form of tempering")),
-      bias_(&row_named(s.bias.name, tempering_biases(), "bias", s.bias.where)),
-      ground_{Ramp(s), numbers_of(s.bias, bias_->parameters, "bias"), s.reference / temperature, s.capacity},
-      temperature_(temperature) {
-  if (const auto fault = bias_->fault(ground_); !fault.empty())
-    throw Error("tempering.bias = \"{}\": {}", bias_->name, fault);
-  const auto& wall = row_named(s.wall.name, tempering_walls(), "wall", s.wall.where);
-  const auto force = numbers_of(s.wall, wall.parameters, "wall");
-  if (!force.empty()) wall_ = force.front();
-  if (!force.empty() && !(wall_ > 0)) throw Error("tempering.wall: its strength must be above 0, not {}", wall_);
-  learnt_ = bias_->start(ground_);
-}
+      bias_(&bias_of(s)),
+      ground_(ground_of(s, temperature)),
+      temperature_(temperature),
+      wall_(wall_force(s)),
+      learnt_(bias_->start(ground_)) {}
 
 template <class Real>
 std::vector<Block> Tempered<Real>::blocks() const {

@@ -48,6 +48,19 @@ std::span<const TemperingShape> tempering_shapes() { return shapes; }
 std::span<const TemperingExtent> tempering_extents() { return extents; }
 std::span<const TemperingWall> tempering_walls() { return walls; }
 
+const TemperingWall& wall_of(const TemperingSettings& s) {
+  return row_named(s.wall.name, tempering_walls(), "wall", s.wall.where);
+}
+
+double wall_force(const TemperingSettings& s) {
+  const TemperingWall& row = wall_of(s);
+  const Choice full = s.wall.completed(row.parameters, "wall");
+  if (row.reflects) return 0;
+  const double force = full.number("strength");
+  if (!(force > 0)) throw Error("tempering.wall: its strength must be above 0, not {}", force);
+  return force;
+}
+
 Ramp::Ramp(const TemperingSettings& s)
     : delta(s.delta),
       width(s.width),

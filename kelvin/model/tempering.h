@@ -72,6 +72,8 @@ struct TemperingWall {
   std::string_view meaning;
 };
 std::span<const TemperingWall> tempering_walls();
+const TemperingWall& wall_of(const TemperingSettings&);
+double wall_force(const TemperingSettings&);  // beyond width, in units of T; 0 for one that reflects
 
 // g as a function of alpha.
 struct Ramp {
@@ -88,7 +90,7 @@ struct Ramp {
 struct BiasGround {
   Ramp ramp;
   std::vector<double> numbers;  // of its row
-  double reference, capacity;
+  double reference, capacity;   // mean and variance of what g multiplies
 };
 
 struct TemperingBias {
@@ -103,5 +105,7 @@ struct TemperingBias {
   std::string_view meaning;
 };
 std::span<const TemperingBias> tempering_biases();
+const TemperingBias& bias_of(const TemperingSettings&);
+BiasGround ground_of(const TemperingSettings&, double temperature);  // checked
 
 }  // namespace kelvin

@@ -194,4 +194,17 @@ constexpr TemperingBias table[] = {
 
 std::span<const TemperingBias> tempering_biases() { return table; }
 
+const TemperingBias& bias_of(const TemperingSettings& s) {
+  return row_named(s.bias.name, tempering_biases(), "bias", s.bias.where);
+}
+
+BiasGround ground_of(const TemperingSettings& s, double temperature) {
+  const TemperingBias& row = bias_of(s);
+  const Choice full = s.bias.completed(row.parameters, "bias");
+  BiasGround ground{Ramp(s), {}, s.reference / temperature, s.capacity};
+  for (const Parameter& p : row.parameters) ground.numbers.push_back(full.number(p.name));
+  if (const auto fault = row.fault(ground); !fault.empty()) throw Error("tempering.bias = \"{}\": {}", row.name, fault);
+  return ground;
+}
+
 }  // namespace kelvin

@@ -245,6 +245,7 @@ void Chain<Real>::next_phase() {
   std::vector<char> keeps_p;
   for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
   next_recipe();
+  if (tempered_) let_learn();
   for (std::size_t k = 0; k < keeps_p.size(); ++k) keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum);
   if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
   begin(LargeArray<Real>(q_), keeps_p);

@@ -41,6 +41,20 @@ PartSettings moving_alpha(const Recipe& recipe, const TemperingSettings& s, doub
   return alpha;
 }
 
+// The integral of (g'/g)^2 t_U(g)/t_U(1) from 0 to the wall. Where forces are turned down, modes as slow as their
+// friction remember U longer by 1/g and fast ones as long as before; half of each, as on a Gaussian in between.
+double resistance(const Ramp& ramp, bool heats) {
+  if (heats) return ramp.resistance();
+  constexpr int points = 10000;
+  const double width = (ramp.width - ramp.delta) / points;
+  double slow = 0;
+  for (int k = 0; k < points; ++k) {
+    const double alpha = ramp.delta + width * (k + 0.5), g = ramp.value(alpha);
+    slow += width * std::pow(ramp.slope(alpha) / g, 2) / g;
+  }
+  return (ramp.resistance() + slow) / 2;
+}
+
 // It meets the others and does nothing.
 PartSettings resting_alpha(const Recipe& recipe) {
   PartSettings alpha;
@@ -145,7 +159,7 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
 
 // m = h^2 max{ (50/(width - delta))^2, 11 max(g'/g)^2 V, 500 max g'^2 (noise/T)^2 },  friction 1/(50 h): at fixed alpha
 // U answers slowly, so alpha oscillates with frequency |g'/g| sqrt(V/m), which stays below 0.3/h. A round trip takes
-// the time  width (m friction width + V t_U integral of (g'/g)^2).
+// the time  width (m friction width + V times the integral of (g'/g)^2 t_U).
 TemperingPace tempering_pace(const TemperingSettings& s, double temperature, double step) {
   const Ramp ramp(s);
   if (!(s.mass >= 0 && s.friction >= 0 && s.capacity >= 0))
@@ -155,7 +169,8 @@ TemperingPace tempering_pace(const TemperingSettings& s, double temperature, dou
   const double by_noise = 500 * std::pow(ramp.steepest() * s.noise / temperature, 2);
   const double mass = s.mass > 0 ? s.mass : step * step * std::max({by_width, by_capacity, by_noise});
   const double friction = s.friction > 0 ? s.friction : 1 / (50 * step);
-  const double resists = mass * friction * s.width / step + s.capacity * s.correlation * ramp.resistance();
+  const double resists =
+      mass * friction * s.width / step + s.capacity * s.correlation * resistance(ramp, form_of(s).heats);
   return {mass, friction, s.width * resists};
 }
 

@@ -163,7 +163,7 @@ TEST(TemperingLaws, RoundTripsOfAGaussianTakeTheTimeForetold) {
   EXPECT_LT(std::abs(hundred.energy.deviation(50)), 4) << hundred.energy.mean;
   EXPECT_LT(std::abs(hundred.square.deviation(50)), 4) << hundred.square.mean;
   s.strength = 0.3;
-  const Trips thousand = trips_of(1000, 30000, 400000, "form = \"potential\"\nstrength = 0.3\n");
+  const Trips thousand = trips_of(1000, 400000, 600000, "form = \"potential\"\nstrength = 0.3\n");
   EXPECT_NEAR(thousand.time / foretold(1000, s), 1, 0.15) << thousand.time;
   EXPECT_LT(std::abs(thousand.energy.deviation(500)), 4) << thousand.energy.mean;
   EXPECT_LT(std::abs(thousand.square.deviation(500)), 4) << thousand.square.mean;

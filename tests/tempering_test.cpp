@@ -221,12 +221,17 @@ TEST(Tempering, ThePilotMeasuresAGaussian) {
       << "in units of T = 1";
 }
 
-TEST(Tempering, ThePilotTellsMinibatchNoiseFromTheEnergy) {
-  // rows of the toy pull with variance 20 per coordinate at one row a batch: U = q.pull has variance 20 q.q
-  TemperedWalker<double> w(
-      "steps = 1\nmodel = { toy = { name = \"noisy\", dimension = 3, rows = 500 } }\nbatch = 1\n"
-      "part.all = { step = 0.1, temperature = 0.5 }\n[tempering]\n");
-  EXPECT_GT(w.problem.settings.tempering.noise, 0);
+TEST(Tempering, ThePilotSeesTheNoiseThatMinibatchesLeaveInU) {
+  const auto noise = [](int rows) {
+    TemperedWalker<double> w(fmt::format(
+        "steps = 1\nwarmup = 1\nprecision = \"double\"\ndata = {{ generator = {{ name = \"spiral\", rows = 200 }} }}\n"
+        "model = {{ layers = [2, 8, 1], loss = \"binary_cross_entropy\", prior = 1.0 }}\n"
+        "batch = {{ size = {}, order = \"with_replacement\" }}\npart.all.step = 1e-6\ntempering = {{ pilot = 4 }}\n",
+        rows));
+    return w.problem.settings.tempering.noise;
+  };
+  // at (nearly) the same q, from 64 batches each: a ratio known to 12.5 %; times 4
+  EXPECT_NEAR(noise(1) / noise(4), 2, 1);
 }
 
 TEST(Tempering, AlphaRestsAtZeroInPhasesOfTemperatureZero) {

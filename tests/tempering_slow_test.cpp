@@ -53,13 +53,14 @@ TEST(TemperingLaws, DrawsAtTheTargetAreExactInEveryFormWithEveryBias) {
         "model = {{ toy = {{ name = \"double_well\" }} }}\npart.all = {{ step = {}, temperature = 0.5 }}\n", law.step);
     const long warmup = law.steps / 5;
     TemperedWalker<double> w(
-        with(problem, warmup, law.steps, fmt::format("form = \"{}\"\nbias = \"{}\"\n", law.form, law.bias)));
+        with(problem, warmup, law.steps,
+             fmt::format("form = \"{}\"\nbias = \"{}\"\nmass = 1.0\nfriction = 1.0\n", law.form, law.bias)));
     const Seen seen = watch(w, warmup, law.steps);
     const Estimate P = seen.target.of(0), U = seen.target.of(1);
     EXPECT_NEAR(P.mean, right, 4 * P.error + law.slack / 2) << law.form << " " << law.bias;
     EXPECT_NEAR(U.mean / 0.5, energy / 0.5, 4 * U.error / 0.5 + law.slack) << law.form << " " << law.bias;
-    EXPECT_LT(P.error, 0.01) << law.form << " " << law.bias << ": the barrier was crossed often";
-    EXPECT_NEAR(seen.alpha_heat(), 1, 0.03) << law.form << " " << law.bias;
+    EXPECT_LT(P.error, 0.02) << law.form << " " << law.bias << ": the barrier was crossed often";
+    EXPECT_NEAR(seen.alpha_heat(), 1, 0.05) << law.form << " " << law.bias;
   }
 }
 

@@ -164,6 +164,7 @@ void Chain<Real>::stay_stable() {
 template <class Real>
 void Chain<Real>::learn() {
   flush();
+  bool changed = false;
   if (tuner_->by_acceptance()) tuner_->accepted(steps_, statistic_ / double(proposals_now_));
   if (tuner_->by_temperatures()) {
     Temperatures now;
@@ -174,12 +175,15 @@ void Chain<Real>::learn() {
       now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
       freedom += double(recipe_.parts[k].freedom());
     }
-    if (tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom}) && recipe_.tuning.adapt.step)
-      stay_stable();
+    changed = tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
-  if (!scaled_ || !tuner_->watch(steps_, q())) return;
-  stand_on(tuner_->factor());
+  if (scaled_ && tuner_->watch(steps_, q())) {
+    stand_on(tuner_->factor());
+    changed = true;
+  }
+  if (!changed || !recipe_.tuning.adapt.step) return;
   if (tuner_->by_acceptance()) guess_pace();
+  else stay_stable();
 }
 
 #define KELVIN_MEMBERS(Real)                \

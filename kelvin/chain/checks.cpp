@@ -56,6 +56,14 @@ void check_manifolds(const Recipe& recipe) {
   }
 }
 
+void check_tempering(const Recipe& recipe) {
+  for (std::size_t k = 0; k < recipe.parts.size(); ++k)
+    for (const Move& m : recipe.parts[k].scheme.moves)
+      if (m.letter->joint == Joint::energy && !(recipe.heats && k + 1 == recipe.parts.size()))
+        throw Error("part \"{}\": letter '{}' is for the tempering variable; use B here", recipe.parts[k].name,
+                    m.letter->symbol);
+}
+
 }  // namespace
 
 void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
@@ -64,6 +72,7 @@ void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
   check_rows(recipe, all_rows);
   check_pieces(recipe, pieces);
   check_manifolds(recipe);
+  check_tempering(recipe);
 }
 
 }  // namespace kelvin

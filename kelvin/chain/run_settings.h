@@ -5,6 +5,7 @@
 #include "kelvin/data/load.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/model/network.h"
+#include "kelvin/model/tempering.h"
 
 namespace kelvin {
 
@@ -100,6 +101,7 @@ struct RunSettings {
   AdaptSettings adapt;
   JitterSettings jitter;
   CovarianceSettings covariance;
+  TemperingSettings tempering;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -133,6 +135,7 @@ struct RunSettings {
     field("adapt", adapt, "");
     field("jitter", jitter, "");
     field("covariance", covariance, "");
+    field("tempering", tempering, "");
     field("phase", phase, "");
   }
 };

@@ -100,6 +100,7 @@ struct RunSettings {
   AdaptSettings adapt;
   JitterSettings jitter;
   CovarianceSettings covariance;
+  TempoSettings tempo;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -133,6 +134,7 @@ struct RunSettings {
     field("adapt", adapt, "");
     field("jitter", jitter, "");
     field("covariance", covariance, "");
+    field("tempo", tempo, "");
     field("phase", phase, "");
   }
 };

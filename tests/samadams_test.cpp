@@ -75,10 +75,12 @@ TEST(SamAdams, TheWordIsItsFormulas) {
 
 TEST(SamAdams, SamplesAQuarticByTheWeightAfterTheLastZ) {
   const double exact = 2 * std::tgamma(0.75) / std::tgamma(0.25);
-  const Averages fine = averages(Choice("quartic"), 0.1, 400000, square);
-  EXPECT_LT(std::abs(fine.end.deviation(exact)), 4) << fine.end.mean;  // the bias, 4e-4, is below the error
-  EXPECT_GT(fine.mid.deviation(exact), 4) << fine.mid.mean << ": the step's own factor is of another moment";
-  EXPECT_GT(fine.plain.deviation(exact), 20) << fine.plain.mean << ": without weights flat places count too little";
+  const Averages at = averages(Choice("quartic"), 0.3, 800000, square);
+  const double second_order = 0.0044;  // 0.0078 at 0.4, which the slow test sees fall by 4 for each halving
+  EXPECT_LT(std::abs(at.end.mean - exact), 4 * at.end.error + second_order) << at.end.mean;
+  EXPECT_GT(at.mid.deviation(exact), 5) << at.mid.mean << ": the step's own factor is of another moment";
+  EXPECT_GT(at.mid.mean - exact, 4 * at.mid.error + second_order) << "and would be seen";
+  EXPECT_GT(at.plain.deviation(exact), 20) << at.plain.mean << ": without weights flat places count too little";
 }
 
 TEST(SamAdams, FrozenTempoIsBaoab) {

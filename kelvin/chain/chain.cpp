@@ -63,7 +63,6 @@ void Chain<Real>::lay_out() {
     mover.frozen.resize(part.frozen.size());
     mover.part.xi = &xi_[movers_.size()];
     mover.part.constants = &part.constants;
-    mover.part.work = &work_;
     if (gradient_noise_) mover.part.noise = gradient_noise_->of(movers_.size());
     mover.segments.push_back(0);
     const auto& moves = part.scheme.moves;

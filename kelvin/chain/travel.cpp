@@ -121,7 +121,7 @@ void Chain<Real>::travel() {
 // The pace is doubled or halved until the acceptance of one leapfrog step with fresh momenta crosses 0.8.
 template <class Real>
 void Chain<Real>::guess_pace() {
-  if (unit_speed_) return;  // a leapfrog is none of its steps
+  if (unit_speed_) return tuner_->begin_again(tuner_->pace());  // a leapfrog is none of its steps
   evaluate(0);
   propose();
   const std::uint64_t key = stream_key(seed_, "guess");

@@ -74,6 +74,7 @@ template <class Real>
 void Chain<Real>::watch_energy() {
   if (starts_still_) evaluate(1);
   energy_before_ = energy_, work_ = 0;
+  movers_.front().part.work = &work_;  // here, since a chain may have been moved
   if (!tuner_ || !tuner_->by_energy() || !tuner_->learns_at(steps_ + 1)) return;
   flush();
   old_q_ = q_, old_p_ = p_, old_g_ = g_, old_energy_ = energy_;

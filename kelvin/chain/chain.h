@@ -40,12 +40,13 @@ struct Reading {
   std::uint64_t leaps = 0;  // of N: leapfrog steps
   double taken = 0;         // the first part's step, with all that changes it
   double alpha = 0;         // the tempering variable
+  double energy_error = 0;  // of this step, in units of T, with p of unit length and no braces; else nan
   double log_weight = 0;    // of the draw, up to a constant; -infinity if it is none of the law that is asked for
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
     field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
-    field(taken), field(alpha), field(log_weight), field(parts);
+    field(taken), field(alpha), field(energy_error), field(log_weight), field(parts);
   }
 };
 
@@ -54,7 +55,7 @@ template <class Real>
 struct ChainState {
   std::uint64_t steps = 0, evaluations = 0, proposals = 0, accepted = 0;
   std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
-  double energy = 0;
+  double energy = 0, zeta = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
   std::vector<double> xi;                // of each part
@@ -67,7 +68,8 @@ struct ChainState {
   Reading reading;                       // the last one: a walker that rests is still told of in the log
   template <class Visit>
   void fields(Visit&& field) {
-    field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
+    field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(zeta);
+    field(stale);
     field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
     field(statistics), field(covariance), field(anchor), field(bias), field(learnt), field(factor);
     reading.fields(field);
@@ -142,7 +144,7 @@ class Chain {
   };
   struct Mover {
     Part<Real> part;
-    double step = 0;
+    double step = 0, beat = 0;  // beat: the step before the tempo changes it
     std::vector<Pending> pending;
     std::uint64_t key = 0;
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
@@ -178,6 +180,13 @@ class Chain {
   void travel();
   void leap(int direction);
   void learn();
+  double gradient_square() const;
+  void start_tempo();
+  double weight_of_time() const;
+  void follow_tempo(const Move&);
+  void watch_energy();
+  void read_energy_error();
+  void learn_by_energy();
   void guess_pace();
   void stay_stable();
   void stand_on(std::span<const double> factor);
@@ -223,6 +232,9 @@ class Chain {
   std::size_t fresh_at_ = 0;                // the meeting whose readers have the gradient of q
   std::size_t threads_ = 1, normals_each_ = 0;
   double energy_ = 0, pace_ = 1;
+  bool tempo_ = false, unit_speed_ = false;
+  double zeta_ = 0, taken_ = 0;           // what the tempo follows, and the step that it gave last
+  double work_ = 0, energy_before_ = 0;   // of p of unit length, over T, since the step began; U there
   bool stale_ = true, reading_now_ = false;
   std::uint64_t steps_ = 0, evaluations_ = 0;
   std::size_t meetings_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include <cmath>
+
 #include "kelvin/chain/tempering.h"
 #include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
@@ -9,6 +11,7 @@
 #include "kelvin/model/mlp.h"
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
+#include "kelvin/model/shaken.h"
 #include "kelvin/model/toys.h"
 
 namespace kelvin {
@@ -49,6 +52,14 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   Recipe first = std::move(phases.front());
   first.later.assign(std::make_move_iterator(phases.begin() + 1), std::make_move_iterator(phases.end()));
   return first;
+}
+
+Schedule variance_of(const RunSettings& settings, const std::string& part, double rows) {
+  const Schedule noise(settings.part.at(part).gradient_noise, {double(settings.warmup + settings.steps), rows});
+  if (const auto [low, high] = noise.range(); !(low >= 0) || !std::isfinite(high))
+    throw Error("part.{}.gradient_noise is a variance and must be at least 0 and finite, not from {} to {}", part, low,
+                high);
+  return noise;
 }
 
 RunSettings without_slack(RunSettings settings) {
@@ -97,7 +108,9 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   }
   problem.recipe =
       recipe_of(slack == Slack::kept ? settings : without_slack(settings), problem.potential->blocks(), problem.rows());
-  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, std::uint64_t(settings.warmup)};
+  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
+                           std::uint64_t(settings.warmup)};
+  for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train->arrange(blocks);
@@ -108,6 +121,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   std::vector<BlockPrior> priors, confining;
   std::vector<BlockPenalty> penalties;
   std::vector<BlockMask> masks;
+  std::vector<BlockShake> shakes;
   for (const auto& [block, part] : problem.recipe.part_of) {
     if (block_named(block, problem.recipe.blocks).slack) continue;
     const PartSettings& own = settings.part.at(part);
@@ -115,6 +129,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     const std::size_t before = penalties.size();
     if (own.penalty.given()) penalties.push_back({block, own.penalty});
     if (own.mask.given()) masks.push_back({block, own.mask});
+    if (own.gradient_noise.given())
+      shakes.push_back({block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
@@ -140,8 +156,10 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (tempered && !whole) turn_down();
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
+  if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
   if (tempered && whole) turn_down();
-  problem.recipe.weighed = problem.potential->weighs();
+  problem.recipe.weighed |= problem.potential->weighs();
+  for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
   for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
   return problem;
 }

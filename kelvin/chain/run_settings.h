@@ -102,6 +102,7 @@ struct RunSettings {
   JitterSettings jitter;
   CovarianceSettings covariance;
   TemperingSettings tempering;
+  TempoSettings tempo;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -136,6 +137,7 @@ struct RunSettings {
     field("jitter", jitter, "");
     field("covariance", covariance, "");
     field("tempering", tempering, "");
+    field("tempo", tempo, "");
     field("phase", phase, "");
   }
 };

@@ -48,6 +48,7 @@ std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<C
   Packer pack;
   comm.together([&] {
     for (Chain<Real>& chain : mine) {
+      if (chain.walker() % problem.recipe.rungs != 0) continue;
       WalkerState state{
           chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
           chain.reading().parts};
@@ -115,6 +116,15 @@ nlohmann::json state_of(const Problem<Real>& problem, std::uint64_t step, std::s
   return line;
 }
 
+nlohmann::json as_json(const ExchangeState& s) {
+  nlohmann::json out = {{"temperatures", s.rungs}, {"attempts", s.counted}, {"round_trips", s.trips}};
+  for (std::size_t k = 0; k < s.tries.size(); ++k)
+    out["acceptance"].push_back(s.tries[k] > 0 ? s.chance[k] / s.tries[k] : 0);
+  for (std::size_t k = 0; k < s.rising.size(); ++k)
+    out["rising"].push_back(s.headed[k] > 0 ? s.rising[k] / s.headed[k] : 0);
+  return out;
+}
+
 std::string note_of(const nlohmann::json& line, const Reading& reading) {
   std::string note = line.contains("train") ? shown("train", line["train"]) : fmt::format("U {:.4g}", reading.energy);
   for (const PartReading& part : reading.parts)
@@ -157,10 +167,10 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
   return record;
 }
 
-#define KELVIN_RECORD(Real)                                                                                     \
-  template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&);         \
-  template nlohmann::json state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);          \
-  template nlohmann::json all_learnt(std::span<Chain<Real>>, Comm&);                                            \
+#define KELVIN_RECORD(Real)                                                                             \
+  template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&); \
+  template nlohmann::json state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);  \
+  template nlohmann::json all_learnt(std::span<Chain<Real>>, Comm&);                                    \
   template nlohmann::json record_of(const Problem<Real>&, const std::string&);
 KELVIN_RECORD(float)
 KELVIN_RECORD(double)

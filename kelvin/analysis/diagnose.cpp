@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/distribution.h"
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/chain/no_u_turn.h"
 
 namespace kelvin {
@@ -368,6 +369,7 @@ constexpr Check table[] = {
     {"acceptance", Of::sampling, acceptance, "share of accepted proposals"},
     {"depth", Of::sampling, depth, "paths of N that were cut off"},
     {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
+    {"exchange", Of::sampling, judge_exchange, "positions travel through all temperatures of [exchange]"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
     {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},

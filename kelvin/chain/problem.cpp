@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include <algorithm>
+
+#include "kelvin/chain/exchange.h"
 #include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
@@ -8,6 +11,7 @@
 #include "kelvin/model/mlp.h"
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
+#include "kelvin/model/switched.h"
 #include "kelvin/model/toys.h"
 
 namespace kelvin {
@@ -73,6 +77,44 @@ const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& blo
   return nullptr;
 }
 
+// Whether the gradient that a draw leaves behind is that of the draw: no part moves q before its first gradient, which
+// may then be taken early, or none does after its last one.
+bool evaluates_at_draws(const Recipe& recipe) {
+  bool starts_still = true, ends_still = true;
+  for (const PartRecipe& part : recipe.parts) {
+    const auto& moves = part.scheme.moves;
+    const auto reads = [](const Move& m) { return m.letter->joint == Joint::gradient; };
+    const auto moves_q = [](const Move& m) { return m.letter->moves_q; };
+    const auto first = std::ranges::find_if(moves, reads);
+    const auto last = std::find_if(moves.rbegin(), moves.rend(), reads);
+    starts_still &= std::none_of(moves.begin(), first, moves_q);
+    ends_still &= last != moves.rend() && std::none_of(moves.rbegin(), std::next(last), moves_q);
+  }
+  return starts_still || ends_still;
+}
+
+// Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
+template <class Real>
+std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> potential, const RunSettings& settings,
+                                          const Recipe& recipe) {
+  const double T = constant_temperature(recipe, "switching");
+  const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
+  if (potential->rows() > 0 && settings.batch.size.of(potential->rows()) < potential->rows())
+    refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
+  if (potential->noisy()) refuse("masks, which make U another one at every evaluation");
+  if (!recipe.later.empty()) refuse("phases");
+  if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
+  if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
+  if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
+    refuse(
+        fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
+                    "without braces or N that begins or ends with B",
+                    recipe.parts.front().scheme.text));
+  constexpr long most = 1 << 23;  // that can be counted in single precision
+  return with_switching(std::move(potential), {T, settings.switching.highest, std::size_t(settings.switching.nodes),
+                                               std::uint64_t(std::min(most, settings.warmup))});
+}
+
 }  // namespace
 
 template <class Real>
@@ -126,8 +168,11 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
+  if (settings.switching.used() && slack == Slack::kept)
+    problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
   problem.recipe.weighed = problem.potential->weighs();
-  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
+  problem.recipe.rungs = rungs_of(settings.exchange).size();
+  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed, phase.rungs = problem.recipe.rungs;
   return problem;
 }
 

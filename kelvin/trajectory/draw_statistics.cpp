@@ -31,6 +31,8 @@ const DrawStatistic table[] = {
      travels},
     {"log_weight", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.log_weight; },
      [](const Recipe& r) { return r.weighed; }},
+    {"replica", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.replica); },
+     [](const Recipe& r) { return r.rungs > 1; }},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},

@@ -46,9 +46,10 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
 template <class Real>
 std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<Chain<Real>> mine, Comm& comm) {
   Packer pack;
+  const std::size_t rungs = rungs_of(problem.settings.exchange).size();
   comm.together([&] {
     for (Chain<Real>& chain : mine) {
-      if (chain.walker() % problem.recipe.rungs != 0) continue;
+      if (chain.walker() % rungs != 0) continue;
       WalkerState state{
           chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
           chain.reading().parts};

@@ -21,6 +21,7 @@ template <class Real>
 Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches,
                    const Noise<Real>& noise, std::uint64_t seed, std::uint32_t walker)
     : potential_(std::move(potential)),
+      disguise_(dynamic_cast<const Disguise*>(potential_.get())),
       recipe_(recipe),
       batches_(std::move(batches)),
       noise_(&noise),
@@ -403,7 +404,7 @@ void Chain<Real>::read_whole_energy() {
 
 template <class Real>
 void Chain<Real>::read_energy() {
-  const AskedFor asked = potential_->asked_for(energy_);
+  const AskedFor asked = disguise_ ? disguise_->asked_for() : AskedFor{energy_};
   reading_.energy = asked.energy;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;

@@ -14,6 +14,7 @@
 #include "kelvin/data/batch.h"
 #include "kelvin/model/metric.h"
 #include "kelvin/model/scaled.h"
+#include "kelvin/model/switched.h"
 
 namespace kelvin {
 
@@ -206,6 +207,7 @@ class Chain {
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
+  const Disguise* disguise_;            // potential_, if it is one
   Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;

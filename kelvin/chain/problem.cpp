@@ -171,8 +171,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (settings.switching.used() && slack == Slack::kept)
     problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
   problem.recipe.weighed = problem.potential->weighs();
-  problem.recipe.rungs = rungs_of(settings.exchange).size();
-  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed, phase.rungs = problem.recipe.rungs;
+  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
   return problem;
 }
 

@@ -95,7 +95,6 @@ struct Recipe {
   std::uint64_t begins = 0;  // the step at which it takes over
   Tuning tuning = {};
   bool weighed = false;       // draws carry weights
-  std::size_t rungs = 1;      // temperatures that walkers exchange positions between
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 

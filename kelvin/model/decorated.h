@@ -25,7 +25,6 @@ class Decorated : public Potential<Real> {
   std::span<Real> memory() override { return inner_->memory(); }
   bool weighs() const override { return inner_->weighs(); }
   double log_weight(std::span<const Real> q) const override { return inner_->log_weight(q); }
-  AskedFor asked_for(double energy) const override { return inner_->asked_for(energy); }
   std::size_t rows() const override { return inner_->rows(); }
 
  protected:

@@ -29,11 +29,6 @@ struct Evaluation {
   int piece = 0;  // which piece of U: 0 for all of it
 };
 
-// U of the law that is asked for, and its gradient over the one that was written.
-struct AskedFor {
-  double energy = 0, slope = 1;
-};
-
 template <class Real>
 struct Potential {
   virtual ~Potential() = default;
@@ -55,9 +50,6 @@ struct Potential {
   // draw at q (where U was evaluated last), up to a constant; -infinity for one that does not count.
   virtual bool weighs() const { return false; }
   virtual double log_weight(std::span<const Real>) const { return 0; }
-  virtual AskedFor asked_for(double energy) const {
-    return {energy};
-  }                                                      // of the last evaluation, which returned `energy`
   virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
   virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
 };

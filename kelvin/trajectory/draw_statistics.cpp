@@ -32,7 +32,7 @@ const DrawStatistic table[] = {
     {"log_weight", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.log_weight; },
      [](const Recipe& r) { return r.weighed; }},
     {"replica", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.replica); },
-     [](const Recipe& r) { return r.rungs > 1; }},
+     [](const Recipe&) { return true; }, [](const RunSettings& s) { return s.exchange.used(); }},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/distribution.h"
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/chain/no_u_turn.h"
 
 namespace kelvin {
@@ -401,6 +402,7 @@ constexpr Check table[] = {
     {"energy errors", Of::sampling, energy_errors, "of steps whose p has unit length: their mean square is small"},
     {"weights", Of::sampling, weights, "what weighted draws are worth, and the steps that a tempo made"},
     {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
+    {"exchange", Of::sampling, judge_exchange, "positions travel through all temperatures of [exchange]"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
     {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},

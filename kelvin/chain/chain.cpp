@@ -21,6 +21,7 @@ template <class Real>
 Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches,
                    const Noise<Real>& noise, std::uint64_t seed, std::uint32_t walker)
     : potential_(std::move(potential)),
+      disguise_(dynamic_cast<const Disguise*>(potential_.get())),
       recipe_(recipe),
       batches_(std::move(batches)),
       noise_(&noise),
@@ -28,6 +29,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       metropolis_key_(stream_key(seed, "metropolis")),
       evaluation_key_(stream_key(seed, "evaluation")),
       walker_(walker),
+      replica_(walker),
       q_(recipe.size),
       p_(recipe.size),
       g_(recipe.size),
@@ -169,6 +171,40 @@ double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
 }
 
 template <class Real>
+Replica<Real> Chain<Real>::replica_now() {
+  const auto at = q();
+  const auto memory = potential_->memory();
+  Replica<Real> out{replica_, {at.begin(), at.end()}, {p_.begin(), p_.end()}, memory_, {memory.begin(), memory.end()}};
+  for (Real& x : out.p) x /= Real(std::sqrt(heat_));
+  return out;
+}
+
+template <class Real>
+void Chain<Real>::take(const Replica<Real>& replica) {
+  flush();
+  replica_ = replica.number;
+  LargeArray<Real> x(replica.q.begin(), replica.q.end()), p(replica.p.begin(), replica.p.end());
+  if (scaled_) scaled_->coordinates(replica.q, x);
+  for (Real& y : p) y *= Real(std::sqrt(heat_));
+  if (!stale_) --evaluations_;
+  place(x, p);
+  std::copy(replica.memory.begin(), replica.memory.end(), memory_.begin());
+  std::copy(replica.anchor.begin(), replica.anchor.end(), potential_->memory().begin());
+}
+
+template <class Real>
+double Chain<Real>::energy_on(Batch rows) {
+  flush();
+  if (rows.empty() && !stale_ && batches_.full() && !prepares_) return energy_;
+  std::vector<Real> unused(q_.size());
+  potential_->want(wanted_[0]);
+  if (prepares_) potential_->prepare({});
+  const double energy = (*potential_)(q_, rows, unused);
+  potential_->want(wanted_[fresh_at_]);
+  return energy;
+}
+
+template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
   const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
@@ -192,6 +228,7 @@ ChainState<Real> Chain<Real>::state() {
           std::vector<double>(learnt_bias().begin(), learnt_bias().end()),
           tuner_ ? tuner_->state() : std::vector<double>(),
           std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
+          replica_,
           reading_};
 }
 
@@ -203,7 +240,7 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
       s.anchor.size() != potential_->memory().size() || s.bias.size() != learnt_bias().size())
     throw Error("a state of a chain that adapts otherwise does not fit this one");
-  steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta;
+  steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta, replica_ = s.replica;
   if (tuner_) tuner_->restore(s.learnt);
   if (gradient_noise_) gradient_noise_->restore(s.covariance);
   std::copy(s.anchor.begin(), s.anchor.end(), potential_->memory().begin());
@@ -330,7 +367,7 @@ void Chain<Real>::schedule() {
     movers_[k].beat = pace_ * pace_now_ * part.step.at(now);
     movers_[k].step = tempo_ ? recipe_.tuning.tempo.psi(zeta_) * movers_[k].beat : movers_[k].beat;
     movers_[k].part.gamma = learnt_friction() * part.friction.at(now);
-    movers_[k].part.T = part.temperature.at(now);
+    movers_[k].part.T = heat_ * part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
     movers_[k].part.h = movers_[k].step;
     if (!part.scheme.adaptive) continue;
@@ -391,16 +428,20 @@ void Chain<Real>::read_whole_energy() {
 
 template <class Real>
 void Chain<Real>::read_energy() {
-  reading_.energy = tempered_ ? tempered_->unbiased(energy_, alpha()) : energy_;
+  const AskedFor asked = tempered_   ? AskedFor{tempered_->unbiased(energy_, alpha())}
+                         : disguise_ ? disguise_->asked_for()
+                                     : AskedFor{energy_};
+  reading_.energy = asked.energy;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
-    double product = dot<Real>(s.q, s.g), entries = double(s.size() - recipe_.parts[k].frozen.size());
-    for (const std::uint32_t i : recipe_.parts[k].frozen) product -= double(s.q[i]) * double(s.g[i]);
+    double product = asked.slope * dot<Real>(s.q, s.g), entries = double(s.size() - recipe_.parts[k].frozen.size());
+    for (const std::uint32_t i : recipe_.parts[k].frozen) product -= asked.slope * double(s.q[i]) * double(s.g[i]);
     reading_.parts[k].virial = product / 2;
     for (const auto& stretch : movers_[k].held.stretches)  // on a manifold <q.g> says nothing of T
       if (stretch.on) {
-        product -= dot<Real>(s.q.subspan(stretch.first, stretch.count), s.g.subspan(stretch.first, stretch.count));
+        product -= asked.slope *
+                   dot<Real>(s.q.subspan(stretch.first, stretch.count), s.g.subspan(stretch.first, stretch.count));
         entries -= double(stretch.count + stretch.slack_count);
       }
     reading_.parts[k].configurational_temperature = entries > 0 ? product / entries : NAN;
@@ -453,7 +494,7 @@ void Chain<Real>::decide() {
 template <class Real>
 void Chain<Real>::take_reading() {
   flush();
-  reading_.step = steps_;
+  reading_.step = steps_, reading_.replica = replica_;
   reading_.acceptance = proposals_   ? double(accepted_) / double(proposals_)
                         : no_u_turn_ ? statistics_ / double(steps_)
                                      : 1;
@@ -470,7 +511,8 @@ void Chain<Real>::take_reading() {
     part.residual = held.none() ? NAN : held.residual(movers_[k].part);
     part.tangency = held.none() ? NAN : held.tangency(movers_[k].part);
     part.fallbacks = fallbacks_[k];
-    if (!recipe_.parts[k].scheme.has_momentum || unit_speed_) part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
+    if (!recipe_.parts[k].scheme.has_momentum || unit_speed_)
+      part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
   }
 }
 

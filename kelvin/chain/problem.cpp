@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "kelvin/chain/exchange.h"
 #include "kelvin/chain/tempering.h"
 #include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
@@ -12,6 +14,7 @@
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
 #include "kelvin/model/shaken.h"
+#include "kelvin/model/switched.h"
 #include "kelvin/model/toys.h"
 
 namespace kelvin {
@@ -90,6 +93,44 @@ const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& blo
   return nullptr;
 }
 
+// Whether the gradient that a draw leaves behind is that of the draw: no part moves q before its first gradient, which
+// may then be taken early, or none does after its last one.
+bool evaluates_at_draws(const Recipe& recipe) {
+  bool starts_still = true, ends_still = true;
+  for (const PartRecipe& part : recipe.parts) {
+    const auto& moves = part.scheme.moves;
+    const auto reads = [](const Move& m) { return m.letter->joint == Joint::gradient; };
+    const auto moves_q = [](const Move& m) { return m.letter->moves_q; };
+    const auto first = std::ranges::find_if(moves, reads);
+    const auto last = std::find_if(moves.rbegin(), moves.rend(), reads);
+    starts_still &= std::none_of(moves.begin(), first, moves_q);
+    ends_still &= last != moves.rend() && std::none_of(moves.rbegin(), std::next(last), moves_q);
+  }
+  return starts_still || ends_still;
+}
+
+// Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
+template <class Real>
+std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> potential, const RunSettings& settings,
+                                          const Recipe& recipe) {
+  const double T = constant_temperature(recipe, "switching");
+  const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
+  if (potential->rows() > 0 && settings.batch.size.of(potential->rows()) < potential->rows())
+    refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
+  if (potential->noisy()) refuse("masks, which make U another one at every evaluation");
+  if (!recipe.later.empty()) refuse("phases");
+  if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
+  if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
+  if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
+    refuse(
+        fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
+                    "without braces or N that begins or ends with B",
+                    recipe.parts.front().scheme.text));
+  constexpr long most = 1 << 23;  // that can be counted in single precision
+  return with_switching(std::move(potential), {T, settings.switching.highest, std::size_t(settings.switching.nodes),
+                                               std::uint64_t(std::min(most, settings.warmup))});
+}
+
 }  // namespace
 
 template <class Real>
@@ -130,7 +171,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     if (own.penalty.given()) penalties.push_back({block, own.penalty});
     if (own.mask.given()) masks.push_back({block, own.mask});
     if (own.gradient_noise.given())
-      shakes.push_back({block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
+      shakes.push_back(
+          {block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
@@ -158,6 +200,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
   if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
   if (tempered && whole) turn_down();
+  if (settings.switching.used() && slack == Slack::kept)
+    problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
   problem.recipe.weighed |= problem.potential->weighs();
   for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
   for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;

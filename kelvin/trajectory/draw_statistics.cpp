@@ -43,6 +43,8 @@ const DrawStatistic table[] = {
     {"alpha_temperature", "<f8", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return r.parts.back().kinetic_temperature; },
      [](const Recipe& r) { return r.tempered; }},
+    {"replica", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.replica); },
+     [](const Recipe&) { return true; }, [](const RunSettings& s) { return s.exchange.used(); }},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},

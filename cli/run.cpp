@@ -164,11 +164,13 @@ void execute(const RunSettings& given, const Mode& mode, const Options& options,
       walkers.push_back(problem.chain(std::uint32_t(w), noise));
       walkers.back().use_threads(std::max<std::size_t>(1, options.threads / (last - first)));
     }
+    if (ensembles->exchange()) ensembles->exchange()->heat(walkers);
   });
   if (!stored.empty()) {
     comm.together([&] {
       auto checkpoint = unpacked_checkpoint<Real>(stored, out, fits);
       ensembles->restore(std::move(checkpoint.couplings), walkers);
+      if (ensembles->exchange()) ensembles->exchange()->restore(std::move(checkpoint.exchange), walkers);
       for (auto& chain : walkers) chain.restore(checkpoint.chains.at(chain.walker()));
       kept = std::move(checkpoint.kept);
     });
@@ -266,6 +268,7 @@ void execute(const RunSettings& given, const Mode& mode, const Options& options,
   for (auto& chain : walkers) chain.pace(judge.pace());
   const auto save = [&](bool at_end) {
     Checkpoint<Real> checkpoint{gathered_states<Real>(comm, told), {}, ensembles->state()};
+    if (ensembles->exchange()) checkpoint.exchange = ensembles->exchange()->state();
     comm.together([&] {
       if (!comm.first()) return;
       at_end ? store->finish() : store->acknowledge();
@@ -309,6 +312,7 @@ void execute(const RunSettings& given, const Mode& mode, const Options& options,
       if (done > logged && (done % log_every == 0 || done == total)) {
         line = state_of<Real>(problem, done, walker_states<Real>(problem, told, comm));
         if (const auto blending = ensembles->blending(); !blending.empty()) line["blending"] = blending;
+        if (ensembles->exchange()) line["exchange"] = as_json(ensembles->exchange()->state());
         line["seconds"] = seconds();
         line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
         logged = done, logged_at = progress.seconds();
@@ -367,6 +371,7 @@ void execute(const RunSettings& given, const Mode& mode, const Options& options,
       tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                        walkers.front().learnt_pace() * part.step.at(0),
                        walkers.front().learnt_friction() * part.friction.at(0)));
+  if (ensembles->exchange()) record["exchange"] = as_json(ensembles->exchange()->state());
   record["seconds"] = seconds();
   record["draws"] = store->kept().front().draws;
   record["finished"] = true;

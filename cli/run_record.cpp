@@ -47,8 +47,10 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
 template <class Real>
 std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<Chain<Real>> mine, Comm& comm) {
   Packer pack;
+  const std::size_t rungs = rungs_of(problem.settings.exchange).size();
   comm.together([&] {
     for (Chain<Real>& chain : mine) {
+      if (chain.walker() % rungs != 0) continue;
       WalkerState state{
           chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
           chain.reading().parts};
@@ -124,6 +126,15 @@ nlohmann::json state_of(const Problem<Real>& problem, std::uint64_t step, std::s
     line["learnt"] = learnt_by(walkers.front().pace, walkers.front().friction, problem.recipe, step);
   if (walkers.front().acceptance < 1) line["acceptance"] = walkers.front().acceptance;
   return line;
+}
+
+nlohmann::json as_json(const ExchangeState& s) {
+  nlohmann::json out = {{"temperatures", s.rungs}, {"attempts", s.counted}, {"round_trips", s.trips}};
+  for (std::size_t k = 0; k < s.tries.size(); ++k)
+    out["acceptance"].push_back(s.tries[k] > 0 ? s.chance[k] / s.tries[k] : 0);
+  for (std::size_t k = 0; k < s.rising.size(); ++k)
+    out["rising"].push_back(s.headed[k] > 0 ? s.rising[k] / s.headed[k] : 0);
+  return out;
 }
 
 std::string note_of(const nlohmann::json& line, const Reading& reading) {

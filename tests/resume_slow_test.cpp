@@ -76,6 +76,13 @@ const Kind setups[] = {
      "steps = 4000\nevery = 3\nwalkers = 6\n"
      "coupling = { method = \"ensemble\", blending = 10, refresh = 150, ensembles = 2, over = \"block\" }\n" +
          spiral + "part.all = { step = 0.05 }\n"},
+    {"two ladders that learn their temperatures, minibatches", 4000,
+     "steps = 2500\nwarmup = 1500\nevery = 3\nbatch = 20\n"
+     "exchange = { rungs = 3, highest = 3.0, every = 15, ladders = 2, adapt = true, batches = 4 }\n" +
+         spiral + "part.all = { step = 0.05 }\n"},
+    {"infinite switch", 60000,
+     "steps = 40000\nwarmup = 20000\nevery = 2\nwalkers = 2\nswitching = 5.0\nmodel = { toy = \"double_well\" }\n"
+     "part.all = { step = 0.1, temperature = 0.5 }\n"},
 };
 
 TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {

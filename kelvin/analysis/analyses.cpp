@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/core/choice.h"
 #include "kelvin/data/npy.h"
 #include "kelvin/trajectory/files.h"
@@ -31,6 +32,7 @@ const Analysis rows[] = {
      "eigenvalues of the covariance of the parameters, the directions kept for others, and how fast each is explored"},
     {"diffusion_map", map, analyse_diffusion_map,
      "slow coordinates of the draws: eigenvalues and rates of a diffusion on them"},
+    {"exchange", {}, analyse_exchange, "of a run with [exchange]: how positions travel between its temperatures"},
     {"free_energy", profile, analyse_free_energy, "-T log density along one coordinate, and its highest barrier"},
     {"tempering", passage, analyse_tempering,
      "of a tempered run: the law of alpha, its round trips, the bias that was learnt"},

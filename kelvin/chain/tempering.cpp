@@ -115,6 +115,8 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   };
   refuse(settings.adapt.step || settings.adapt.friction || settings.adapt.metric != "unit", "[adapt]");
   refuse(settings.coupling.method != "none", "[coupling]");
+  refuse(settings.exchange.used(), "[exchange]");
+  refuse(settings.switching.used(), "[switching]");
   refuse(settings.row_shares > 1, "row_shares");
   refuse(settings.batch.anchor_every > 0, "batch.anchor_every");
   const bool whole = row_named(s.of, tempering_extents(), "extent of tempering").whole;
@@ -127,6 +129,7 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   const auto check = [&](const Recipe& phase) {
     const PartRecipe& alpha = phase.parts.back();
     if (!alpha.frozen.empty()) return;
+    refuse(phase.parts.front().scheme.tempo, "letter Z");
     for (const PartRecipe& part : phase.parts)
       for (const Move& m : part.scheme.moves) {
         refuse(m.letter->piece > 0, "B1 and B2");

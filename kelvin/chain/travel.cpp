@@ -35,6 +35,13 @@ void Chain<Real>::tune() {
             "jitter.length needs braces around repeats, the same number in all parts, as in R{{(BAB)10}}; part "
             "\"{}\" has \"{}\"",
             part.name, part.scheme.text);
+  if (scheme.tempo && (tuning.adapt.step || tuning.adapt.friction))
+    throw Error("adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
+                scheme.text);
+  const auto [least, most] = recipe_.parts.front().friction.range();
+  if (scheme.unit_speed && tuning.adapt.friction && !(least > 0 && std::isfinite(most)))
+    throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",
+                scheme.text, least, most);
   if (needs_noise(recipe_)) {
     if (!recipe_.later.empty())
       throw Error("letter V needs one way to move from beginning to end; leave out the phases");
@@ -44,7 +51,7 @@ void Chain<Real>::tune() {
   for (const Move& move : scheme.moves)
     if (scheme.proposes && move.letter->moves_q) leap_share_ = move.share;
   if (!tuning.learns()) return;
-  tuner_ = std::make_unique<Adaptation>(recipe_, scheme.proposes);
+  tuner_ = std::make_unique<Adaptation>(recipe_);
   const MassShape shape = tuning.rescaling().shape;
   if (shape == MassShape::none) return;
   auto scaled = std::make_unique<Scaled<Real>>(std::move(potential_), recipe_.size,
@@ -114,6 +121,7 @@ void Chain<Real>::travel() {
 // The pace is doubled or halved until the acceptance of one leapfrog step with fresh momenta crosses 0.8.
 template <class Real>
 void Chain<Real>::guess_pace() {
+  if (unit_speed_) return tuner_->begin_again(tuner_->pace());  // a leapfrog is none of its steps
   evaluate(0);
   propose();
   const std::uint64_t key = stream_key(seed_, "guess");
@@ -164,6 +172,8 @@ void Chain<Real>::stay_stable() {
 template <class Real>
 void Chain<Real>::learn() {
   flush();
+  if (unit_speed_) learn_by_energy();
+  bool changed = false;
   if (tuner_->by_acceptance()) tuner_->accepted(steps_, statistic_ / double(proposals_now_));
   if (tuner_->by_temperatures()) {
     Temperatures now;
@@ -174,12 +184,15 @@ void Chain<Real>::learn() {
       now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
       freedom += double(recipe_.parts[k].freedom());
     }
-    if (tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom}) && recipe_.tuning.adapt.step)
-      stay_stable();
+    changed = tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
-  if (!scaled_ || !tuner_->watch(steps_, q())) return;
-  stand_on(tuner_->factor());
+  if (scaled_ && tuner_->watch(steps_, q())) {
+    stand_on(tuner_->factor());
+    changed = true;
+  }
+  if (!changed || !recipe_.tuning.adapt.step) return;
   if (tuner_->by_acceptance()) guess_pace();
+  else stay_stable();
 }
 
 // The bias learns during the warm-up, while alpha moves: a function of the step, not of when it is asked.

@@ -78,6 +78,8 @@ RunSettings settings_of_cell(const Value& run) {
   fill_in_temperatures(settings, Choice::number_of("constant", "value", 0));
   if (settings.patience.used())
     throw Error("{}: an experiment compares runs of one length, so `patience` has no place in it", run.where);
+  if (settings.exchange.used())
+    throw Error("{}: an experiment follows one walker for each seed, so `exchange` has no place in it", run.where);
   return settings;
 }
 

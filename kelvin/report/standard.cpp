@@ -5,7 +5,7 @@
 
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/boundary.h"
-#include "kelvin/analysis/diagnose.h"
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/analysis/predict_finding.h"
 
 namespace kelvin {
@@ -75,13 +75,14 @@ Finding regions(const Samples& samples, const Remark&) {
 Finding histograms(const Samples& samples, const Remark& tell) { return analyse_weights(samples, {}, tell).finding; }
 
 Finding passage(const Samples& samples, const Remark& tell) { return analyse_tempering(samples, {}, tell).finding; }
+Finding travels(const Samples& samples, const Remark& tell) { return analyse_exchange(samples, {}, tell).finding; }
 
 Finding diagnosis(const Samples& samples, const Remark&) { return diagnose(samples); }
 
 const StandardFinding rows[] = {
-    {"diagnose", has_draws, diagnosis, true},         {"predict", has_network, predictions, false},
-    {"boundary", classifies_a_plane, regions, false}, {"tempering", is_tempered, passage, false},
-    {"weights", is_small, histograms, false},
+    {"diagnose", has_draws, diagnosis, true},     {"exchange", has_ladders, travels, false},
+    {"predict", has_network, predictions, false}, {"boundary", classifies_a_plane, regions, false},
+    {"tempering", is_tempered, passage, false},   {"weights", is_small, histograms, false},
 };
 
 }  // namespace

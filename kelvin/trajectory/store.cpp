@@ -151,7 +151,7 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
                               }});
     }
   for (const DrawStatistic& s : draw_statistics()) {
-    if (!s.kept(recipe_)) continue;
+    if (!s.kept(recipe_) || !s.asked_for(problem.settings)) continue;
     ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
     if (s.per_part) shape.each.push_back(recipe_.told_parts()), shape.dimensions.push_back("part");
     phase.arrays.push_back({phase.prefix + "sample_stats", s.name, shape,

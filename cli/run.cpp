@@ -17,9 +17,11 @@
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/shared_rows.h"
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
+#include "kelvin/trajectory/biases.h"
 #include "kelvin/trajectory/samples.h"
 #include "kelvin/trajectory/store.h"
 
@@ -121,9 +123,16 @@ Seat seat_of(const Comm& comm, const RunSettings& settings) {
 }
 
 template <class Real>
-void execute(const RunSettings& settings, const Mode& mode, const Options& options, const Remark& tell,
+void execute(const RunSettings& given, const Mode& mode, const Options& options, const Remark& tell,
              std::optional<Resumed> resumed) {
   Comm& comm = ranks();
+  RunSettings settings = given;
+  if (!resumed)
+    comm.together([&] {
+      settings = piloted<Real>(
+          with_pilot_of_bias(given),
+          [&](const std::string& place, const Block& block) { return stored_block(place, block, 0, 1); }, tell);
+    });
   const auto count = std::uint32_t(settings.walkers);
   const Seat seat = seat_of(comm, settings);
   const std::unique_ptr<Comm> team = comm.team(seat.team);
@@ -174,7 +183,11 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     });
     ensembles->part_starts(starts, first, std::uint64_t(settings.seed));
     comm.together([&] {
-      for (std::size_t w = first; w < last; ++w) walkers[w - first].start(starts[w - first]);
+      for (std::size_t w = first; w < last; ++w) {
+        if (!settings.tempering.bias_from.empty())
+          walkers[w - first].begin_with_bias(stored_bias(settings.tempering.bias_from, w));
+        walkers[w - first].start(starts[w - first]);
+      }
     });
   }
   const auto told = team->first() ? std::span(walkers) : std::span<Chain<Real>>();  // by one rank of a team
@@ -347,6 +360,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     throw Exit{128 + caught};
   }
   if (problem.recipe.tuning.learns()) record["learnt"] = all_learnt<Real>(told, comm);
+  if (problem.recipe.tempered) record["tempering"]["biases"] = all_biases<Real>(told, comm);
   if (!comm.first()) return;
   if (problem.recipe.tuning.learns())
     for (const PartRecipe& part : problem.recipe.parts)

@@ -33,6 +33,10 @@ std::string note_of(const nlohmann::json& line, const Reading& reading);  // wha
 template <class Real>
 nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm&);
 
+// What the biases of all walkers have learnt, if they are tempered.
+template <class Real>
+nlohmann::json all_biases(std::span<Chain<Real>> mine, Comm&);
+
 // run.json: everything needed to know what was run.
 template <class Real>
 nlohmann::json record_of(const Problem<Real>&, const std::string& command);

@@ -21,6 +21,8 @@ constexpr Names map = {"part",  "blocks", "walker", "every",     "skip",       "
 constexpr Names profile = {"coordinate", "walker", "every", "skip", "bins", "temperature", "part"};
 constexpr Names histograms = {"part", "blocks", "walker", "every", "skip", "bins", "threshold", "times"};
 
+constexpr Names passage = {"bins"};
+
 const Analysis rows[] = {
     {"averages", series, analyse_averages, "means with their Monte Carlo errors, of each walker and of all"},
     {"autocorrelation", series, analyse_autocorrelation,
@@ -30,6 +32,8 @@ const Analysis rows[] = {
     {"diffusion_map", map, analyse_diffusion_map,
      "slow coordinates of the draws: eigenvalues and rates of a diffusion on them"},
     {"free_energy", profile, analyse_free_energy, "-T log density along one coordinate, and its highest barrier"},
+    {"tempering", passage, analyse_tempering,
+     "of a tempered run: the law of alpha, its round trips, the bias that was learnt"},
     {"weights", histograms, analyse_weights,
      "histograms of each block over time, its largest weight and its share near zero"},
 };

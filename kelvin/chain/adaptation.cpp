@@ -90,7 +90,7 @@ bool Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   if (step != *next) return false;
   const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
   const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
-  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 4.0) : 0.25;
+  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 2.0) : 0.25;
   if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
   kinetic_ = half_kick_ = agreements_ = 0;
   return true;

@@ -40,6 +40,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
   check_recipe(recipe_, all_rows, potential_->pieces());
   for (const Recipe& phase : recipe_.later) check_recipe(phase, all_rows, potential_->pieces());
   potential_->arrange(recipe_.blocks);
+  tempered_ = potential_->tempered(), learns_until_ = recipe_.tuning.warmup;
   tune();
   lay_out();
   use_threads(1);
@@ -93,9 +94,11 @@ void Chain<Real>::lay_out() {
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
   pieces_.assign(meetings_ + 1, 0);
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
+    const bool by_energy = joint_at(movers_.size() - 1, meeting) == Joint::energy;  // of what the others are at
     for (std::size_t k = 0; k < movers_.size(); ++k) {
       const Letter& letter = *recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter;
-      readers_[meeting][k] = letter.joint != Joint::wait;  // braces keep the gradient with the state
+      readers_[meeting][k] =
+          by_energy ? k + 1 < movers_.size() : letter.joint != Joint::wait;  // braces keep the gradient with the state
       if (letter.joint == Joint::gradient) pieces_[meeting] = letter.piece;
     }
     auto& blocks = wanted_.emplace_back();
@@ -186,6 +189,7 @@ ChainState<Real> Chain<Real>::state() {
           statistics_,
           gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
           copy(potential_->memory()),
+          std::vector<double>(learnt_bias().begin(), learnt_bias().end()),
           tuner_ ? tuner_->state() : std::vector<double>(),
           std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
           reading_};
@@ -197,13 +201,14 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
-      s.anchor.size() != potential_->memory().size())
+      s.anchor.size() != potential_->memory().size() || s.bias.size() != learnt_bias().size())
     throw Error("a state of a chain that adapts otherwise does not fit this one");
   steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta;
   if (tuner_) tuner_->restore(s.learnt);
   if (gradient_noise_) gradient_noise_->restore(s.covariance);
   std::copy(s.anchor.begin(), s.anchor.end(), potential_->memory().begin());
   if (scaled_) scaled_->use(s.factor);
+  if (tempered_) begin_with_bias(s.bias), let_learn();
   schedule();
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
@@ -221,6 +226,7 @@ template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
   std::vector<Real> settled(q.begin(), q.end());
   settle<Real>(recipe_, settled, [](std::string_view) {});
+  if (tempered_) let_learn();
   begin(settled, std::vector<char>(movers_.size(), 0));
   if (tempo_) start_tempo();
   if (tuner_ && tuner_->by_acceptance()) guess_pace();
@@ -244,6 +250,7 @@ void Chain<Real>::next_phase() {
   const bool unit_speed = unit_speed_;
   for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
   next_recipe();
+  if (tempered_) let_learn();
   for (std::size_t k = 0; k < keeps_p.size(); ++k)
     keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum && unit_speed == unit_speed_);
   if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
@@ -294,6 +301,7 @@ void Chain<Real>::step() {
     for (std::size_t k = 0; k < movers_.size(); ++k) run(k, meeting);
   }
   ++steps_;
+  if (tempered_) let_learn();
   if (unit_speed_) read_energy_error();
   if (proposals_now_) statistics_ += statistic_ / double(proposals_now_);
   if (tuner_ && tuner_->learns_at(steps_)) learn();
@@ -337,6 +345,7 @@ void Chain<Real>::meet(std::size_t meeting) {
   const Move& move = recipe_.parts.front().scheme.moves[movers_.front().segments[meeting]];
   const Joint joint = move.letter->joint;
   evaluate(meeting);
+  if (recipe_.heats) temper(meeting);
   if (joint == Joint::propose) propose();  // braces stand at the same meetings in all parts
   if (joint == Joint::decide) decide();
   if (joint == Joint::travel) travel();
@@ -382,7 +391,7 @@ void Chain<Real>::read_whole_energy() {
 
 template <class Real>
 void Chain<Real>::read_energy() {
-  reading_.energy = energy_;
+  reading_.energy = tempered_ ? tempered_->unbiased(energy_, alpha()) : energy_;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
@@ -450,6 +459,7 @@ void Chain<Real>::take_reading() {
                                      : 1;
   reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
   reading_.taken = tempo_ ? taken_ : movers_.front().step;
+  if (recipe_.tempered) reading_.alpha = alpha();
   if (recipe_.weighed) reading_.log_weight = potential_->log_weight(q()) + weight_of_time();
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     PartReading& part = reading_.parts[k];

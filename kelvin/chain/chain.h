@@ -14,6 +14,7 @@
 #include "kelvin/data/batch.h"
 #include "kelvin/model/metric.h"
 #include "kelvin/model/scaled.h"
+#include "kelvin/model/tempered.h"
 
 namespace kelvin {
 
@@ -38,13 +39,14 @@ struct Reading {
   int depth = 0;            // of N: how often its path doubled
   std::uint64_t leaps = 0;  // of N: leapfrog steps
   double taken = 0;         // the first part's step, with all that changes it
+  double alpha = 0;         // the tempering variable
   double energy_error = 0;  // of this step, in units of T, with p of unit length and no braces; else nan
   double log_weight = 0;    // of the draw, up to a constant; -infinity if it is none of the law that is asked for
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
     field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
-    field(taken), field(energy_error), field(log_weight), field(parts);
+    field(taken), field(alpha), field(energy_error), field(log_weight), field(parts);
   }
 };
 
@@ -61,6 +63,7 @@ struct ChainState {
   std::vector<double> fallbacks;         // of each part's projections
   double statistics = 0;                 // sum of the acceptance statistics of all steps
   std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
+  std::vector<double> bias;              // that a tempered potential has learnt
   std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
   Reading reading;                       // the last one: a walker that rests is still told of in the log
   template <class Visit>
@@ -68,7 +71,7 @@ struct ChainState {
     field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(zeta);
     field(stale);
     field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
-    field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
+    field(statistics), field(covariance), field(anchor), field(bias), field(learnt), field(factor);
     reading.fields(field);
   }
 };
@@ -113,6 +116,12 @@ class Chain {
   std::uint32_t walker() const { return walker_; }
   const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
   double step_of(std::size_t part) const { return movers_[part].step; }
+
+  // What the bias of a tempered potential has learnt; empty without. A walker may begin with that of another.
+  std::span<const double> learnt_bias() const {
+    return tempered_ ? std::span<const double>(tempered_->learnt()) : std::span<const double>();
+  }
+  void begin_with_bias(std::span<const double>);
 
   // What the warm-up has found so far, 1 without: factors of all steps, of all frictions, and of the coordinates (the
   // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
@@ -189,6 +198,12 @@ class Chain {
     return {r.first + repeats_ * r.letters, r.first + r.times * r.letters};
   }
   void take_reading();
+  void let_learn();
+  void temper(std::size_t meeting);
+  Joint joint_at(std::size_t part, std::size_t meeting) const {
+    return recipe_.parts[part].scheme.moves[movers_[part].segments[meeting]].letter->joint;
+  }
+  double alpha() const { return double(movers_.back().part.q.front()); }
   double momentum_square(const Part<Real>&) const;
   double hamiltonian() const;
   [[noreturn]] void diverged() const;
@@ -239,6 +254,9 @@ class Chain {
   std::unique_ptr<Adaptation> tuner_;
   std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
   Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
+
+  Tempered<Real>* tempered_ = nullptr;  // within potential_, if it is
+  std::uint64_t learns_until_ = 0;      // its bias
 
   Reading reading_;
 };

@@ -54,6 +54,14 @@ void check_manifolds(const Recipe& recipe) {
   }
 }
 
+void check_tempering(const Recipe& recipe) {
+  for (std::size_t k = 0; k < recipe.parts.size(); ++k)
+    for (const Move& m : recipe.parts[k].scheme.moves)
+      if (m.letter->joint == Joint::energy && !(recipe.heats && k + 1 == recipe.parts.size()))
+        throw Error("part \"{}\": letter '{}' is for the tempering variable; use B here", recipe.parts[k].name,
+                    m.letter->symbol);
+}
+
 // p of unit length moves in E = U/T as one.
 void check_unit_speed(const Recipe& recipe) {
   for (const PartRecipe& part : recipe.parts) {
@@ -88,6 +96,7 @@ void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
   check_rows(recipe, all_rows);
   check_pieces(recipe, pieces);
   check_manifolds(recipe);
+  check_tempering(recipe);
   check_unit_speed(recipe);
   check_tempo(recipe);
 }

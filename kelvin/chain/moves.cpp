@@ -38,6 +38,7 @@ void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t las
   if (first_move == last_move) return;
   Mover& mover = movers_[k];
   mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
+  if (recipe_.heats && k + 1 == movers_.size()) return;  // U does not depend on alpha
   for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
 }
 
@@ -157,7 +158,7 @@ void Chain<Real>::restore_frozen(std::size_t k) {
   }
 }
 
-#define KELVIN_MEMBERS(Real)                                                  \
+#define KELVIN_MEMBERS(Real)                                                 \
   template void Chain<Real>::run(std::size_t, std::size_t);                  \
   template void Chain<Real>::put_off(std::size_t, std::size_t, std::size_t); \
   template void Chain<Real>::flush();                                        \

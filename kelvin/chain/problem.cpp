@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kelvin/chain/tempering.h"
 #include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
@@ -28,14 +29,18 @@ std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Data
 // One recipe, or that of the first phase followed by those of the others.
 Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows) {
   const auto& freeze = settings.model.freeze;
-  if (settings.phase.empty())
-    return make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+  if (settings.phase.empty()) {
+    Recipe one = make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+    if (settings.tempering.on()) add_tempering(one, settings.tempering);
+    return one;
+  }
   std::vector<Recipe> phases;
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
     auto parts = phase.part;
     for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
     phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
+    if (settings.tempering.on()) add_tempering(phases.back(), settings.tempering);
     phases.back().begins = begins;
     begins += std::uint64_t(phase.steps);
     if (phases.back().part_of != phases.front().part_of)
@@ -57,7 +62,8 @@ Schedule variance_of(const RunSettings& settings, const std::string& part, doubl
   return noise;
 }
 
-RunSettings without_constraints(RunSettings settings) {
+RunSettings without_slack(RunSettings settings) {
+  settings.tempering = {};
   for (auto& [name, part] : settings.part) part.constraint = Choice();
   return settings;
 }
@@ -100,8 +106,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     problem.train = make_mlp<Real>(model, problem.data.train, remark);
     problem.potential = problem.train->clone();
   }
-  problem.recipe = recipe_of(slack == Slack::kept ? settings : without_constraints(settings),
-                             problem.potential->blocks(), problem.rows());
+  problem.recipe =
+      recipe_of(slack == Slack::kept ? settings : without_slack(settings), problem.potential->blocks(), problem.rows());
   problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
                            std::uint64_t(settings.warmup)};
   for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
@@ -140,9 +146,18 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (settings.batch.anchor_every > 0)
     problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
+  const bool tempered = problem.recipe.tempered,
+             whole = row_named(settings.tempering.of, tempering_extents(), "extent of tempering").whole;
+  if (tempered) check_tempered(settings, problem.recipe, remark);
+  const auto turn_down = [&] {
+    problem.potential = std::make_unique<Tempered<Real>>(std::move(problem.potential), settings.tempering,
+                                                         tempered_temperature(problem.recipe));
+  };
+  if (tempered && !whole) turn_down();
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
   if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
+  if (tempered && whole) turn_down();
   problem.recipe.weighed |= problem.potential->weighs();
   for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
   for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;

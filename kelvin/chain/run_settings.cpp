@@ -79,6 +79,10 @@ RunSettings read_run_settings(const Value& given) {
           }
   }
   read(s, file, "");
+  if (const auto* group = std::get_if<Value::Group>(&file.is); group && group->contains("tempering"))
+    if (const auto* own = std::get_if<Value::Group>(&group->at("tempering").is); own && !own->contains("form"))
+      s.tempering.form = tempering_forms().front().name;
+  at_least(0, s.tempering.pilot, "tempering.pilot");
   bool has_preset = s.preset.given();
   for (const PhaseSettings& phase : s.phase) has_preset |= phase.preset.given();
   for (const auto& [name, part] : s.part)

@@ -5,6 +5,7 @@
 #include "kelvin/data/load.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/model/network.h"
+#include "kelvin/model/tempering.h"
 
 namespace kelvin {
 
@@ -100,6 +101,7 @@ struct RunSettings {
   AdaptSettings adapt;
   JitterSettings jitter;
   CovarianceSettings covariance;
+  TemperingSettings tempering;
   TempoSettings tempo;
   std::vector<PhaseSettings> phase;
   template <class Visit>
@@ -134,6 +136,7 @@ struct RunSettings {
     field("adapt", adapt, "");
     field("jitter", jitter, "");
     field("covariance", covariance, "");
+    field("tempering", tempering, "");
     field("tempo", tempo, "");
     field("phase", phase, "");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chain does besides its string: the path of letter N, jitter, and learning during the warm-up.
+// What a chain does besides its string: the path of letter N, jitter, learning during the warm-up, and tempering.
 #include <algorithm>
 #include <cmath>
 
@@ -173,6 +173,7 @@ template <class Real>
 void Chain<Real>::learn() {
   flush();
   if (unit_speed_) learn_by_energy();
+  bool changed = false;
   if (tuner_->by_acceptance()) tuner_->accepted(steps_, statistic_ / double(proposals_now_));
   if (tuner_->by_temperatures()) {
     Temperatures now;
@@ -183,20 +184,54 @@ void Chain<Real>::learn() {
       now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
       freedom += double(recipe_.parts[k].freedom());
     }
-    if (tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom}) && recipe_.tuning.adapt.step)
-      stay_stable();
+    changed = tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
-  if (!scaled_ || !tuner_->watch(steps_, q())) return;
-  stand_on(tuner_->factor());
+  if (scaled_ && tuner_->watch(steps_, q())) {
+    stand_on(tuner_->factor());
+    changed = true;
+  }
+  if (!changed || !recipe_.tuning.adapt.step) return;
   if (tuner_->by_acceptance()) guess_pace();
+  else stay_stable();
 }
 
-#define KELVIN_MEMBERS(Real)                \
-  template void Chain<Real>::tune();        \
-  template void Chain<Real>::draw_jitter(); \
-  template void Chain<Real>::travel();      \
-  template void Chain<Real>::guess_pace();  \
-  template void Chain<Real>::learn();
+// The bias learns during the warm-up, while alpha moves: a function of the step, not of when it is asked.
+template <class Real>
+void Chain<Real>::let_learn() {
+  tempered_->learn(steps_ < learns_until_ && recipe_.parts.back().frozen.empty());
+}
+
+template <class Real>
+void Chain<Real>::begin_with_bias(std::span<const double> learnt) {
+  if (!tempered_ || learnt.size() != tempered_->learnt().size())
+    throw Error("a bias of {} numbers does not fit one of {}", learnt.size(), learnt_bias().size());
+  std::copy(learnt.begin(), learnt.end(), tempered_->learnt().begin());
+}
+
+// Forms of tempering that heat the bath: the other parts have temperature T/g(alpha) until they meet again, and the
+// letters of alpha that go by their energy find its slope, g'(alpha) (U + p.p/2m) and that of the bias, as a gradient.
+template <class Real>
+void Chain<Real>::temper(std::size_t meeting) {
+  flush();
+  const std::size_t last = movers_.size() - 1;
+  double energy = energy_;
+  for (std::size_t k = 0; k < last; ++k) {
+    movers_[k].part.T = tempered_->temperature(alpha());
+    energy += momentum_square(movers_[k].part) / 2;
+  }
+  if (joint_at(last, meeting) == Joint::energy)
+    g_[recipe_.parts[last].offset] = Real(tempered_->slope(alpha(), energy));
+}
+
+#define KELVIN_MEMBERS(Real)                      \
+  template void Chain<Real>::tune();              \
+  template void Chain<Real>::draw_jitter();       \
+  template void Chain<Real>::travel();            \
+  template void Chain<Real>::guess_pace();        \
+  template void Chain<Real>::learn();             \
+  template void Chain<Real>::let_learn();         \
+  template void Chain<Real>::temper(std::size_t); \
+  template void Chain<Real>::begin_with_bias(std::span<const double>);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
 

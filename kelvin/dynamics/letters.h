@@ -18,6 +18,7 @@ enum class Joint {
   no,        // local: parts do not meet
   wait,      // meet, nothing else
   gradient,  // evaluate U and its gradient if q has moved
+  energy,    // tell the tempering variable U and the kinetic energy of the others, which is its gradient
   propose,   // remember this state
   decide,    // keep the new state or return, by Metropolis
   travel,    // follow a path of many gradients and stay at one of its points

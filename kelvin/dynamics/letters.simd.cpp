@@ -92,6 +92,13 @@ void damp_noise(const Part<Real>& part, double t, std::span<const Real>) {
     for (std::size_t i = 0; i < n; ++i) part.p[i] += Real(weights[j]) * noise.columns[j * n + i];
 }
 
+// Euler step of dp = -g dt - gamma p dt + sqrt(2 gamma m T) dW
+template <class Real>
+void euler(const Part<Real>& s, double h, std::span<const Real> z) {
+  const Real c = Real(h), keep = Real(1 - s.gamma * h), spread = Real(std::sqrt(2 * h * s.gamma * s.m * s.T));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = keep * s.p[i] - c * s.g[i] + spread * z[i];
+}
+
 // Euler step of dq = -g/m dt + sqrt(2 T/m) dW; at T = 0 this is gradient descent.
 template <class Real>
 void overdamped(const Part<Real>& s, double h, std::span<const Real> z) {
@@ -380,6 +387,9 @@ constexpr Letter table[] = {
     {{.adaptive = true, .memory = 2},                     's', gradient, true,  true,  1, true,  Forgets::never,  santa<float>,         santa<double>,         "Santa: a thermostat for every entry, in the metric of RMSprop (friction, eps, xi, beta2, floor); at temperature 0 momentum with what they found"},
     {{.piece = 1},                                        '1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss"},
     {{.piece = 2},                                        '2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties"},
+    {{},                                                  'e', gradient, false, true,  1, true,  Forgets::never,  euler<float>,         euler<double>,         "Euler: one Euler step of p along the gradient with friction and noise"},
+    {{},                                                  'K', energy,   false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick of the tempering variable by the energy of the other parts"},
+    {{},                                                  'x', energy,   false, true,  1, true,  Forgets::never,  euler<float>,         euler<double>,         "Euler step of the tempering variable: K with friction and noise"},
     {{.memory = 2, .look = 1},                            '<', no,       false, false, 0, false, Forgets::never,  look<float>,          look<double>,          "look ahead: what follows, up to >, is a step of its own that this part takes back"},
     {{.memory = 2, .look = -1},                           '>', no,       true,  true,  0, false, Forgets::never,  take_back<float>,     take_back<double>,     "take back: q and p are again what they were at <"},
     {{},                                                  '~', no,       false, true,  0, false, Forgets::never,  turn_around<float>,   turn_around<double>,   "turn around: p is reversed, so that what follows runs back in time"},

@@ -312,7 +312,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
     made.constants.freedom = double(made.freedom());
     if (!std::isfinite(made.friction.range().second))
       for (const Move& m : made.scheme.moves)
-        if (m.letter->moves_q && m.letter->moves_p && m.letter->normals)
+        if (m.letter->normals && (m.letter->local() ? m.letter->moves_q : m.letter->moves_p))
           throw Error(
               "part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit",
               name, m.letter->symbol);

@@ -97,7 +97,10 @@ struct Recipe {
   std::size_t size = 0;
   std::uint64_t begins = 0;  // the step at which it takes over
   Tuning tuning = {};
-  bool weighed = false;       // draws carry weights
+  bool weighed = false;   // draws carry weights
+  bool tempered = false;  // its last part is the tempering variable, of which no run stores statistics
+  bool heats = false;     // the temperature of the other parts depends on it
+  std::size_t told_parts() const { return parts.size() - (tempered ? 1 : 0); }
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/model/loss.h"
@@ -123,11 +124,12 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
   Outcome outcome{cell, seed, {}, {}, {}, {}, {}, {}};
   RunSettings settings = experiment.cells[cell].settings;
   settings.seed = seed;
-  const Problem<Real> problem = make_problem<Real>(settings, [](std::string_view) {});
+  const auto stored = [](const std::string& place, const Block& block) { return stored_block(place, block); };
+  const auto silent = [](std::string_view) {};
+  const Problem<Real> problem = make_problem<Real>(piloted<Real>(settings, stored, silent), silent);
   const Noise<Real> noise;
   Chain<Real> chain = problem.chain(0, noise);
-  const std::vector<Real> start = problem.starting_point(
-      0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
+  const std::vector<Real> start = problem.starting_point(0, stored);
   chain.start(start);
 
   outcome.values.assign(about.measures.size(), std::vector<double>(experiment.steps.size(), NAN));

@@ -27,6 +27,8 @@ bool is_small(const Samples& samples) {
   return samples.draws > 1 && has_network(samples) && samples.record.at("parameters") <= most_parameters;
 }
 
+bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.contains("tempering"); }
+
 bool classifies_a_plane(const Samples& samples) {
   return has_network(samples) && samples.record.at("inputs").at("names").size() == 2 &&
          samples.record.at("targets").at("classes").size() > 1;
@@ -72,12 +74,13 @@ Finding regions(const Samples& samples, const Remark&) {
 
 Finding histograms(const Samples& samples, const Remark& tell) { return analyse_weights(samples, {}, tell).finding; }
 
+Finding passage(const Samples& samples, const Remark& tell) { return analyse_tempering(samples, {}, tell).finding; }
+
 Finding diagnosis(const Samples& samples, const Remark&) { return diagnose(samples); }
 
 const StandardFinding rows[] = {
-    {"diagnose", has_draws, diagnosis, true},
-    {"predict", has_network, predictions, false},
-    {"boundary", classifies_a_plane, regions, false},
+    {"diagnose", has_draws, diagnosis, true},         {"predict", has_network, predictions, false},
+    {"boundary", classifies_a_plane, regions, false}, {"tempering", is_tempered, passage, false},
     {"weights", is_small, histograms, false},
 };
 

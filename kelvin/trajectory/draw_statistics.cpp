@@ -13,7 +13,8 @@ bool changes_steps(const Recipe& r) {
 bool errs_in_energy(const Recipe& r) { return r.parts.front().scheme.unit_speed && !r.parts.front().scheme.proposes; }
 bool travels(const Recipe& r) { return r.parts.front().scheme.travels; }
 bool constrained(const Recipe& r) {
-  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
+  return std::ranges::any_of(std::span(r.parts).first(r.told_parts()),
+                             [](const PartRecipe& part) { return !part.constraints.empty(); });
 }
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
 const DrawStatistic table[] = {
@@ -37,6 +38,11 @@ const DrawStatistic table[] = {
      errs_in_energy},
     {"log_weight", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.log_weight; },
      [](const Recipe& r) { return r.weighed; }},
+    {"alpha", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.alpha; },
+     [](const Recipe& r) { return r.tempered; }},
+    {"alpha_temperature", "<f8", false,
+     [](const Reading& r, std::size_t, double, const Clock&) { return r.parts.back().kinetic_temperature; },
+     [](const Recipe& r) { return r.tempered; }},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Averages of SamAdams and MCLMC that take millions of steps: orders, a funnel, a banana, the bias of single directions.
+// Averages of SamAdams and MCLMC that take millions of steps: orders, a funnel, a banana, the bias of single
+// directions.
 #include "tests/paced.h"
 
 namespace kelvin {

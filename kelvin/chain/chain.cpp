@@ -470,7 +470,8 @@ void Chain<Real>::take_reading() {
     part.residual = held.none() ? NAN : held.residual(movers_[k].part);
     part.tangency = held.none() ? NAN : held.tangency(movers_[k].part);
     part.fallbacks = fallbacks_[k];
-    if (!recipe_.parts[k].scheme.has_momentum || unit_speed_) part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
+    if (!recipe_.parts[k].scheme.has_momentum || unit_speed_)
+      part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
   }
 }
 

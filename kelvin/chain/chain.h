@@ -233,8 +233,8 @@ class Chain {
   std::size_t threads_ = 1, normals_each_ = 0;
   double energy_ = 0, pace_ = 1;
   bool tempo_ = false, unit_speed_ = false;
-  double zeta_ = 0, taken_ = 0;           // what the tempo follows, and the step that it gave last
-  double work_ = 0, energy_before_ = 0;   // of p of unit length, over T, since the step began; U there
+  double zeta_ = 0, taken_ = 0;          // what the tempo follows, and the step that it gave last
+  double work_ = 0, energy_before_ = 0;  // of p of unit length, over T, since the step began; U there
   bool stale_ = true, reading_now_ = false;
   std::uint64_t steps_ = 0, evaluations_ = 0;
   std::size_t meetings_ = 0;

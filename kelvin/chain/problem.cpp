@@ -130,7 +130,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     if (own.penalty.given()) penalties.push_back({block, own.penalty});
     if (own.mask.given()) masks.push_back({block, own.mask});
     if (own.gradient_noise.given())
-      shakes.push_back({block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
+      shakes.push_back(
+          {block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});

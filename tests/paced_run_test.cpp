@@ -40,7 +40,7 @@ TEST(PacedRun, GoesOnBitForBitAfterBeingStopped) {
   desk.write("run.toml", funnel);
   ASSERT_EQ(desk.kelvin("sample run.toml -o whole -q").code, 0);
   ASSERT_EQ(desk.kelvin("sample run.toml -o part -q --set steps=7000").code, 0);
-  const Outcome more = desk.kelvin("resume part --steps 20000 -q");
+  const Outcome more = desk.kelvin("resume part --steps 13000 -q");
   ASSERT_EQ(more.code, 0) << more.error;
   const Samples a = open_samples(desk.path("whole"), Which::every), b = open_samples(desk.path("part"), Which::every);
   for (std::size_t walker : {0, 1}) {

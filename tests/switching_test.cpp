@@ -43,7 +43,7 @@ TEST(Switching, ForceAndWeightsAreThoseOfOneEnergy) {
     EXPECT_NEAR(disguise.asked_for().slope * g[0], slope[0], 1e-12);
     // exp(-U/T) / exp(-W/T), up to a constant
     const double weight = switched->log_weight(std::vector<double>{x}) + (U - W) / 0.5;
-    if (!std::isnan(previous)) EXPECT_NEAR(weight, previous, 1e-12);
+    EXPECT_NEAR(weight, std::isnan(previous) ? weight : previous, 1e-12);
     EXPECT_NE(W - U, before);
     previous = weight, before = W - U;
   }
@@ -86,7 +86,7 @@ TEST(Switching, WeightedDrawsFollowTheLawOfTheDoubleWell) {
   const Estimate right = draws.mean(draws.right), energy = draws.mean(draws.energies);
   EXPECT_LT(std::abs(right.mean - 0.276823), 4 * right.error + 0.002) << right.mean << " +- " << right.error;
   EXPECT_LT(std::abs(energy.mean - 0.162211), 4 * energy.error + 0.002) << energy.mean << " +- " << energy.error;
-  EXPECT_LT(right.error, 0.01);
+  EXPECT_LT(right.error, 0.015);
   EXPECT_NEAR(draws.worth(), 0.74, 0.05);
   EXPECT_GT(std::abs(estimate(draws.right).deviation(0.276823)), 4);
   EXPECT_GT(std::abs(estimate(draws.energies).deviation(0.162211)), 10);

@@ -116,7 +116,7 @@ TEST(Exchange, OfGaussiansIsAcceptedAsTheLawSays) {
 // right is found there far too often.
 TEST(Exchange, BringsTheColdWalkerOverTheBarrier) {
   Ladder ladder(well("temperatures = [1, 1.8, 3.4, 6], every = 5"));
-  ladder.go(400000);
+  ladder.go(300000);
   const double exact[] = {0.7476, 0.7669, 0.8432};
   for (std::size_t k = 0; k < 3; ++k) {
     const Estimate e = estimate(ladder.chance[k]);
@@ -170,7 +170,7 @@ Estimate with_noisy_losses(long batches, const std::string& rows) {
   for (auto& chain : walkers) chain.start(std::vector<double>{-1});
   std::vector<double> right;
   Plan plan;
-  plan.steps = plan.round = 400000, plan.every = 5;
+  plan.steps = plan.round = 200000, plan.every = 5;
   kelvin::run<double>(
       walkers, plan, ensembles,
       [&](const Draw<double>& d) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/model/loss.h"
@@ -77,6 +78,8 @@ RunSettings settings_of_cell(const Value& run) {
   fill_in_temperatures(settings, Choice::number_of("constant", "value", 0));
   if (settings.patience.used())
     throw Error("{}: an experiment compares runs of one length, so `patience` has no place in it", run.where);
+  if (settings.exchange.used())
+    throw Error("{}: an experiment follows one walker for each seed, so `exchange` has no place in it", run.where);
   return settings;
 }
 
@@ -143,11 +146,12 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
   Outcome outcome{cell, seed, {}, {}, {}, {}, {}, {}};
   RunSettings settings = experiment.cells[cell].settings;
   settings.seed = seed;
-  const Problem<Real> problem = make_problem<Real>(settings, [](std::string_view) {});
+  const auto stored = [](const std::string& place, const Block& block) { return stored_block(place, block); };
+  const auto silent = [](std::string_view) {};
+  const Problem<Real> problem = make_problem<Real>(piloted<Real>(settings, stored, silent), silent);
   const Noise<Real> noise;
   Chain<Real> chain = problem.chain(0, noise);
-  const std::vector<Real> start = problem.starting_point(
-      0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
+  const std::vector<Real> start = problem.starting_point(0, stored);
   chain.start(start);
 
   const bool averaging = std::any_of(about.measures.begin(), about.measures.end(),

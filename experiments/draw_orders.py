@@ -28,7 +28,8 @@ def finish(figure, axes, name):
     figure.savefig(folder / name / "orders.png")
 
 
-for name in ("kinetic_order", "virial_order"):
+stored = lambda name: (folder / name / "result.json").exists()
+for name in filter(stored, ("kinetic_order", "virial_order")):
     grids = [t for t in tables(name) if "means at the end" in t["title"]]
     figure, axes = plt.subplots(1, len(grids), figsize=(10, 3.4), dpi=100, sharey=True)
     for axis, grid in zip(axes, sorted(grids, key=lambda t: float(t["title"].split("=")[1].split(",")[0]))):
@@ -38,13 +39,14 @@ for name in ("kinetic_order", "virial_order"):
         axis.set_title(grid["title"].split(",")[0], fontsize=9)
     finish(figure, axes, name)
 
-figure, axis = plt.subplots(figsize=(5.5, 3.8), dpi=100)
-arms = {}
-for row in next(t for t in tables("perceptron_order") if t["title"] == "Numbers")["rows"]:
-    arm, step = row["arm"].rsplit(", step ", 1)
-    step = float(step) ** 0.5 if arm == "SGLD" else float(step)
-    arms.setdefault(arm, []).append((step, abs(row["mean"]), row["error"]))
-for arm, points in arms.items():
-    x, y, error = zip(*sorted(points))
-    axis.errorbar(x, y, error, marker="o", ms=3, label=arm + (", root of the step" if arm == "SGLD" else ""))
-finish(figure, [axis], "perceptron_order")
+if stored("perceptron_order"):
+    figure, axis = plt.subplots(figsize=(5.5, 3.8), dpi=100)
+    arms = {}
+    for row in next(t for t in tables("perceptron_order") if t["title"] == "Numbers")["rows"]:
+        arm, step = row["arm"].rsplit(", step ", 1)
+        step = float(step) ** 0.5 if arm == "SGLD" else float(step)
+        arms.setdefault(arm, []).append((step, abs(row["mean"]), row["error"]))
+    for arm, points in arms.items():
+        x, y, error = zip(*sorted(points))
+        axis.errorbar(x, y, error, marker="o", ms=3, label=arm + (", root of the step" if arm == "SGLD" else ""))
+    finish(figure, [axis], "perceptron_order")

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 6, 10 and 11 of the TATi paper: runs of many walkers, or from one start, that `kelvin experiment` does not make.
+"""Figures 6 and 10 of the TATi paper: runs of many walkers, or from one start, that `kelvin experiment` does not make.
 
 Usage, from the project's root:
     experiments/repeat_tati.py KELVIN spectrum FOLDER       # Figure 6
     experiments/repeat_tati.py KELVIN gaussian              # Figure 10
-    experiments/repeat_tati.py KELVIN digits FOLDER         # Figure 11
 FOLDER has the four files of MNIST (train-images-idx3-ubyte.gz and so on), which no Debian package brings; without it
 there is a sentence and nothing is done. Runs are kept in runs/tati and not made twice; results go to experiments/.
 """
@@ -137,25 +136,7 @@ def gaussian():
           [("Claims", claims), ("Steps per independent draw", rows)], seeds, began)
 
 
-def digits(folder):
-    """7 against 9, 784-2, biases fixed: autocorrelation times along the first covariance directions, over the blending."""
-    began, steps, rows, first = time.time(), 100000, [], None
-    for blending in (0, 1, 100, 10000):
-        out = run(f"digits_{blending}", f"""steps = {steps}
-every = 100
-walkers = 8
-data = {{ file = "{folder}", classes = [7, 9] }}
-model = {{ layers = [784, 2], loss = "softmax_cross_entropy", freeze = ["*.bias"] }}
-batch = 550
-coupling = {{ method = "ensemble", blending = {blending}.0, refresh = 10000 }}
-part.all = {{ scheme = "BAOAB", step = 0.125, friction = 10.0, temperature = 0.1, start = 0.0 }}
-""")
-        found = analyse("covariance", out, "--count", "8")
-        rows.append({"blending": blending, **{f"v{k}": short(r["tau_windowed"]) for k, r in enumerate(found)}, "eigenvalue": short(found[0]["eigenvalue"])})
-    print(json.dumps(rows, indent=1))
-
-
-made = {"spectrum": spectrum, "gaussian": gaussian, "digits": digits}
+made = {"spectrum": spectrum, "gaussian": gaussian}
 if len(sys.argv) < 3 or sys.argv[2] not in made:
     sys.exit(__doc__)
 if sys.argv[2] == "gaussian":

@@ -8,7 +8,7 @@
 namespace kelvin {
 
 // |y| = C x^slope through points whose y exceeds two of its errors: weighted least squares of log |y| over log x, with
-// the standard error that those of the y leave. No answer (nan) from fewer than three points.
+// the standard error that those of the y, taken as independent, leave. No answer (nan) from fewer than three points.
 struct SlopePoint {
   double x;
   MeanOf y;

@@ -260,6 +260,9 @@ TEST(Exchange, RefusesWhatMakesNoSense) {
   std::string cooling = well("temperatures = [1, 2]");
   cooling.replace(cooling.find("temperature = 0.5"), 17, "temperature = { name = \"linear\", from = 1.0, to = 0.5 }");
   refused(cooling, "one constant temperature above 0");
+  std::string paced = well("temperatures = [1, 2]");
+  paced.replace(paced.find("temperature = 0.5"), 17, "temperature = 0.5, scheme = \"samadams\"");
+  refused(paced, "plain time and momenta");
 }
 
 TEST(Exchange, LeavesTheColdWalkersToBeLookedAt) {

@@ -37,7 +37,7 @@ TEST(SamAdamsSlow, TheWeightAfterTheLastZIsOfSecondOrderAndThatOfTheStepOfFirst)
   RecordProperty("mid", std::to_string(mid.mean) + " " + std::to_string(mid.error));
   EXPECT_LT(end.error, 0.5) << "or nothing is known";
   EXPECT_LT(std::abs(end.deviation(4)), 4) << end.mean << " +- " << end.error;
-  EXPECT_LT(std::abs(mid.mean - 2), 4 * mid.error + 0.2) << mid.mean << " +- " << mid.error;
+  EXPECT_LT(std::abs(mid.mean - 2), 4 * mid.error + 0.4) << mid.mean << " +- " << mid.error;
   EXPECT_LT(mid.mean + 4 * mid.error, 4) << "the first order is not mistaken for the second";
 }
 
@@ -82,7 +82,7 @@ TEST(MicrocanonicalSlow, SamplesABanana) {
   }
   const auto expect = [](const std::vector<double>& x, double exact, double width) {
     const Estimate e = estimate(x);
-    const double bias = 0.005 * width;  // of the energy error that was asked for
+    const double bias = 0.01 * width;  // of the energy error that was asked for
     EXPECT_LT(std::abs(e.mean - exact), 4 * e.error + bias) << e.mean << " +- " << e.error;
     EXPECT_LT(4 * e.error + bias, 0.1 * width) << "or nothing is known";
   };

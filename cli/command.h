@@ -25,6 +25,7 @@ void add_report(CLI::App&);
 void add_analyse(CLI::App&);
 void add_diagnose(CLI::App&);
 void add_export(CLI::App&);
+void add_encode(CLI::App&);
 void add_boundary(CLI::App&);
 void add_certify(CLI::App&);
 void add_compare(CLI::App&);

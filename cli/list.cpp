@@ -121,6 +121,11 @@ const List lists[] = {
     {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
     {"covariances", "what letter V goes by (covariance.form)", [] { return rows_with_meaning(covariance_forms()); }},
     {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
+    {"tempering_forms", "how a tempering variable acts", [] { return rows_with_meaning(tempering_forms()); }},
+    {"tempering_extents", "what is tempered (tempering.of)", [] { return rows_with_meaning(tempering_extents()); }},
+    {"tempering_shapes", "how g falls with alpha", [] { return rows_with_meaning(tempering_shapes()); }},
+    {"tempering_biases", "what makes alpha visit its range", [] { return rows_with_parameters(tempering_biases()); }},
+    {"tempering_walls", "what keeps alpha in its range", [] { return rows_with_parameters(tempering_walls()); }},
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
     {"analyses", "what `kelvin analyse` finds in a run", analysis_table},
     {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
@@ -138,7 +143,8 @@ std::string letters_page() {
       "Made by `kelvin page letters` from the program's own tables; do not edit.\n\n"
       "A scheme is a string of letters, applied from left to right. A letter's share of the step is 1/(its "
       "occurrences), so\n"
-      "`BAOAB` gives B and A two halves each. `(BAB)10` repeats; `{ }` is a Metropolis test of what lies between; `.` "
+      "`BAOAB` gives B and A two halves each; `B[2]AB` gives the first B twice the weight of the second. `(BAB)10` "
+      "repeats; `{ }` is a Metropolis test of what lies between; `.` "
       "lets a part\n"
       "wait at a meeting; `B1` and `B2` kick by pieces of U; what stands in `< >` is taken back. The step is always "
       "the "

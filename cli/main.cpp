@@ -65,10 +65,10 @@ struct Command {
   bool spreads = false;  // over ranks; all others would do the same on each, and are left to the first
 };
 constexpr Command commands[] = {
-    {add_new},        {add_data},     {add_train, true}, {add_sample, true}, {add_resume, true}, {add_watch},
-    {add_summary},    {add_diagnose}, {add_predict},     {add_boundary},     {add_certify},      {add_landscape},
-    {add_analyse},    {add_compare},  {add_report},      {add_export},       {add_evaluate},     {add_check},
-    {add_experiment}, {add_list},     {add_page}};
+    {add_new},     {add_data},       {add_train, true}, {add_sample, true}, {add_resume, true}, {add_watch},
+    {add_summary}, {add_diagnose},   {add_predict},     {add_boundary},     {add_certify},      {add_landscape},
+    {add_analyse}, {add_compare},    {add_report},      {add_export},       {add_encode},       {add_evaluate},
+    {add_check},   {add_experiment}, {add_list},        {add_page}};
 
 int run_program(int count, char** words) {
   CLI::App app(

@@ -17,9 +17,11 @@
 #include "kelvin/chain/patience.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/shared_rows.h"
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
+#include "kelvin/trajectory/biases.h"
 #include "kelvin/trajectory/samples.h"
 #include "kelvin/trajectory/store.h"
 
@@ -121,9 +123,16 @@ Seat seat_of(const Comm& comm, const RunSettings& settings) {
 }
 
 template <class Real>
-void execute(const RunSettings& settings, const Mode& mode, const Options& options, const Remark& tell,
+void execute(const RunSettings& given, const Mode& mode, const Options& options, const Remark& tell,
              std::optional<Resumed> resumed) {
   Comm& comm = ranks();
+  RunSettings settings = given;
+  if (!resumed)
+    comm.together([&] {
+      settings = piloted<Real>(
+          with_pilot_of_bias(given),
+          [&](const std::string& place, const Block& block) { return stored_block(place, block, 0, 1); }, tell);
+    });
   const auto count = std::uint32_t(settings.walkers);
   const Seat seat = seat_of(comm, settings);
   const std::unique_ptr<Comm> team = comm.team(seat.team);
@@ -155,11 +164,13 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
       walkers.push_back(problem.chain(std::uint32_t(w), noise));
       walkers.back().use_threads(std::max<std::size_t>(1, options.threads / (last - first)));
     }
+    if (ensembles->exchange()) ensembles->exchange()->heat(walkers);
   });
   if (!stored.empty()) {
     comm.together([&] {
       auto checkpoint = unpacked_checkpoint<Real>(stored, out, fits);
       ensembles->restore(std::move(checkpoint.couplings), walkers);
+      if (ensembles->exchange()) ensembles->exchange()->restore(std::move(checkpoint.exchange), walkers);
       for (auto& chain : walkers) chain.restore(checkpoint.chains.at(chain.walker()));
       kept = std::move(checkpoint.kept);
     });
@@ -174,7 +185,11 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     });
     ensembles->part_starts(starts, first, std::uint64_t(settings.seed));
     comm.together([&] {
-      for (std::size_t w = first; w < last; ++w) walkers[w - first].start(starts[w - first]);
+      for (std::size_t w = first; w < last; ++w) {
+        if (!settings.tempering.bias_from.empty())
+          walkers[w - first].begin_with_bias(stored_bias(settings.tempering.bias_from, w));
+        walkers[w - first].start(starts[w - first]);
+      }
     });
   }
   const auto told = team->first() ? std::span(walkers) : std::span<Chain<Real>>();  // by one rank of a team
@@ -253,6 +268,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
   for (auto& chain : walkers) chain.pace(judge.pace());
   const auto save = [&](bool at_end) {
     Checkpoint<Real> checkpoint{gathered_states<Real>(comm, told), {}, ensembles->state()};
+    if (ensembles->exchange()) checkpoint.exchange = ensembles->exchange()->state();
     comm.together([&] {
       if (!comm.first()) return;
       at_end ? store->finish() : store->acknowledge();
@@ -296,6 +312,7 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
       if (done > logged && (done % log_every == 0 || done == total)) {
         line = state_of<Real>(problem, done, walker_states<Real>(problem, told, comm));
         if (const auto blending = ensembles->blending(); !blending.empty()) line["blending"] = blending;
+        if (ensembles->exchange()) line["exchange"] = as_json(ensembles->exchange()->state());
         line["seconds"] = seconds();
         line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
         logged = done, logged_at = progress.seconds();
@@ -347,12 +364,14 @@ void execute(const RunSettings& settings, const Mode& mode, const Options& optio
     throw Exit{128 + caught};
   }
   if (problem.recipe.tuning.learns()) record["learnt"] = all_learnt<Real>(told, comm);
+  if (problem.recipe.tempered) record["tempering"]["biases"] = all_biases<Real>(told, comm);
   if (!comm.first()) return;
   if (problem.recipe.tuning.learns())
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                        walkers.front().learnt_pace() * part.step.at(0),
                        walkers.front().learnt_friction() * part.friction.at(0)));
+  if (ensembles->exchange()) record["exchange"] = as_json(ensembles->exchange()->state());
   record["seconds"] = seconds();
   record["draws"] = store->kept().front().draws;
   record["finished"] = true;

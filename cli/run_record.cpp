@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/command.h"
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/version.h"
@@ -46,8 +47,10 @@ std::string shown(std::string_view split, const nlohmann::json& score) {
 template <class Real>
 std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<Chain<Real>> mine, Comm& comm) {
   Packer pack;
+  const std::size_t rungs = rungs_of(problem.settings.exchange).size();
   comm.together([&] {
     for (Chain<Real>& chain : mine) {
+      if (chain.walker() % rungs != 0) continue;
       WalkerState state{
           chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
           chain.reading().parts};
@@ -72,6 +75,16 @@ nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm& comm) {
     if (!factor.empty()) line["metric"] = chain.recipe().tuning.adapt.metric;
     if (!factor.empty() && factor.size() <= few) line["factor"] = std::vector<double>(factor.begin(), factor.end());
   }
+  for (const std::string& text : comm.everyone(lines.dump()))
+    for (auto& line : nlohmann::json::parse(text)) all.push_back(std::move(line));
+  return all;
+}
+
+template <class Real>
+nlohmann::json all_biases(std::span<Chain<Real>> mine, Comm& comm) {
+  auto lines = nlohmann::json::array(), all = nlohmann::json::array();
+  for (const Chain<Real>& chain : mine)
+    lines.push_back(std::vector<double>(chain.learnt_bias().begin(), chain.learnt_bias().end()));
   for (const std::string& text : comm.everyone(lines.dump()))
     for (auto& line : nlohmann::json::parse(text)) all.push_back(std::move(line));
   return all;
@@ -115,6 +128,15 @@ nlohmann::json state_of(const Problem<Real>& problem, std::uint64_t step, std::s
   return line;
 }
 
+nlohmann::json as_json(const ExchangeState& s) {
+  nlohmann::json out = {{"temperatures", s.rungs}, {"attempts", s.counted}, {"round_trips", s.trips}};
+  for (std::size_t k = 0; k < s.tries.size(); ++k)
+    out["acceptance"].push_back(s.tries[k] > 0 ? s.chance[k] / s.tries[k] : 0);
+  for (std::size_t k = 0; k < s.rising.size(); ++k)
+    out["rising"].push_back(s.headed[k] > 0 ? s.rising[k] / s.headed[k] : 0);
+  return out;
+}
+
 std::string note_of(const nlohmann::json& line, const Reading& reading) {
   std::string note = line.contains("train") ? shown("train", line["train"]) : fmt::format("U {:.4g}", reading.energy);
   for (const PartReading& part : reading.parts)
@@ -131,7 +153,7 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
   for (const Block& b : problem.recipe.blocks)
     if (!b.slack) record["blocks"].push_back(b.name), parameters += b.size();
   record["parameters"] = parameters;
-  for (const PartRecipe& part : problem.recipe.parts) {
+  for (const PartRecipe& part : std::span(problem.recipe.parts).first(problem.recipe.told_parts())) {
     record["parts"].push_back(part.name);
     const double T = part.temperature.at(0);
     record["part"][part.name] = {{"scheme", part.scheme.text},
@@ -147,8 +169,14 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
     }
   }
   for (const Recipe& phase : problem.recipe.later)
-    for (const PartRecipe& part : phase.parts)
+    for (const PartRecipe& part : std::span(phase.parts).first(phase.told_parts()))
       record["part"][part.name]["later"].push_back({{"from_step", phase.begins}, {"scheme", part.scheme.text}});
+  if (problem.recipe.tempered) {
+    const double T = tempered_temperature(problem.recipe);
+    const TemperingPace pace = tempering_pace(problem.settings.tempering, T, problem.recipe.parts.front().step.at(0));
+    record["tempering"] = {
+        {"temperature", T}, {"mass", pace.mass}, {"friction", pace.friction}, {"round_trip_steps", pace.round_trip}};
+  }
   const auto units = [](const Units& u) { return nlohmann::json{{"mean", u.mean}, {"scale", u.scale}}; };
   record["inputs"] = {{"names", problem.data.train.input_names}, {"units", units(problem.data.train.input_units)}};
   record["targets"] = {{"names", problem.data.train.target_names},
@@ -157,10 +185,11 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
   return record;
 }
 
-#define KELVIN_RECORD(Real)                                                                                     \
-  template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&);         \
-  template nlohmann::json state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);          \
-  template nlohmann::json all_learnt(std::span<Chain<Real>>, Comm&);                                            \
+#define KELVIN_RECORD(Real)                                                                             \
+  template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&); \
+  template nlohmann::json state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);  \
+  template nlohmann::json all_biases(std::span<Chain<Real>>, Comm&);                                    \
+  template nlohmann::json all_learnt(std::span<Chain<Real>>, Comm&);                                    \
   template nlohmann::json record_of(const Problem<Real>&, const std::string&);
 KELVIN_RECORD(float)
 KELVIN_RECORD(double)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run tells of itself: lines of its log, the note beside its bar, and run.json.
 #pragma once
-#include "kelvin/chain/comm.h"
+#include "kelvin/chain/exchange.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/core/json.h"
 
@@ -18,7 +18,7 @@ struct WalkerState {
   }
 };
 
-// Of all walkers, on every rank; each looks at its own.
+// Of all walkers at the temperature that was asked for, on every rank; each looks at its own.
 template <class Real>
 std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>> mine, Comm&);
 
@@ -26,12 +26,17 @@ std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Rea
 template <class Real>
 nlohmann::json state_of(const Problem<Real>&, std::uint64_t step, std::span<const WalkerState>);
 
+nlohmann::json as_json(const ExchangeState&);
 std::string shown(std::string_view split, const nlohmann::json& score);   // "train loss 0.1"
 std::string note_of(const nlohmann::json& line, const Reading& reading);  // what stands beside the bar
 
 // What the warm-ups of all walkers have found, with the widths of their coordinates if they are few.
 template <class Real>
 nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm&);
+
+// What the biases of all walkers have learnt, if they are tempered.
+template <class Real>
+nlohmann::json all_biases(std::span<Chain<Real>> mine, Comm&);
 
 // run.json: everything needed to know what was run.
 template <class Real>

@@ -154,6 +154,16 @@ TEST(Adaptation, TemperaturesThatDisagreeSetTheStep) {
   }
 }
 
+// The mean over 400 directions asks for h = 0.088, at which the stiff one, omega = 100, is lost: h omega = 8.8.
+TEST(Adaptation, OneStiffDirectionHoldsTheStepBack) {
+  std::string list = "1e4";
+  for (int i = 1; i < 400; ++i) list += ", 1.0";
+  Learner<double> w(with("{ name = 'gaussian', stiffness = [" + list + "] }"), moving("BAOAB", 0.005),
+                    tuned(true, "unit", 3000), 3);
+  for (int n = 0; n < 4000; ++n) w->step();
+  EXPECT_NEAR(0.005 * w->learnt_pace() * 100, 1, 1e-3) << "h omega";
+}
+
 TEST(Adaptation, HeatOfGradientNoiseRaisesTheFriction) {
   // heat h s/(2 gamma T) = 1 at friction 1; 0.05 is allowed
   BatchSettings one;

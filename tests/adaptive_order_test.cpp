@@ -83,7 +83,7 @@ void expect_order(const std::string& scheme, double order) {
 TEST(AdaptiveOrder, NamedSchemesHaveTheOrderTheyClaim) {
   int adaptive = 0;
   for (const NamedScheme& s : schemes())
-    if (parse_scheme(s.text).adaptive) expect_order(std::string(s.text), s.order), ++adaptive;
+    if (parse_scheme(s.text).adaptive && !std::isnan(s.order)) expect_order(std::string(s.text), s.order), ++adaptive;
   EXPECT_GE(adaptive, 3);
 }
 

@@ -12,8 +12,9 @@ namespace {
 using nlohmann::json;
 
 TEST(Certify, OrdersAreThoseOfTheWords) {
-  const auto order = [](const std::string& word, double friction, bool full = true) {
-    return bias_order(recipe_for(*make_toy<double>(gaussian({1})), moving(word, 0.1, friction)), full);
+  const auto order = [](const std::string& word, double friction, const BatchSettings& batch = {}) {
+    return bias_order(recipe_for(*make_toy<double>(gaussian({1})), moving(word, 0.1, friction)),
+                      Batches(batch, 10, 1, 0));
   };
   EXPECT_EQ(order("BAOAB", 1), 2) << "exact on Gaussians, of second order in general";
   EXPECT_EQ(order("obabo", 1), 2);
@@ -23,7 +24,12 @@ TEST(Certify, OrdersAreThoseOfTheWords) {
   EXPECT_EQ(order("ABAO", 1), 1);
   EXPECT_EQ(order("BARAB", 1), 4) << "second order in its time h^2 / 2";
   EXPECT_EQ(order("BAOAB", INFINITY), 4);
-  EXPECT_EQ(order("BAOAB", 1, false), 1) << "noise of minibatches";
+  for (const BatchOrder& row : batch_orders()) {
+    const BatchSettings few{{"2"}, std::string(row.name), 0}, all{{"full"}, std::string(row.name), 0};
+    EXPECT_EQ(order("BAOAB", 1, few), row.name == "symmetric" ? 2 : 1) << row.name << ": noise of minibatches";
+    EXPECT_EQ(order("BAO", 1, few), 1) << "no order of batches makes a word better";
+    EXPECT_EQ(order("BARAB", 1, all), 4) << "no noise";
+  }
 }
 
 // On a Gaussian the biases of both chains are known without sampling: OBABO has <q^2> = T / (k (1 - h^2 k / 4)).

@@ -142,6 +142,14 @@ std::vector<std::vector<double>> paths(const std::string& coupling, std::size_t 
   return out;
 }
 
+TEST(Couplings, NoWalkerCountsForItself) {
+  for (const CouplingMethod& row : coupling_methods())
+    for (std::size_t i = 0; row.counts && i < 6; ++i) {
+      EXPECT_FALSE(row.counts(i, i)) << row.name;
+      EXPECT_TRUE(row.counts(i, i + 1)) << row.name << ": its neighbour does";
+    }
+}
+
 TEST(Couplings, WithoutBlendingAreIndependentWalkersToTheBit) {
   const auto alone = paths("");
   EXPECT_EQ(alone, paths("coupling = { method = \"ensemble\", blending = 0, refresh = 100 }\n"));

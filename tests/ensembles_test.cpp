@@ -78,5 +78,35 @@ TEST(EnsembleStatistics, AreWhatDiagnoseAndSummaryTell) {
   EXPECT_THAT(healthy, Not(HasSubstr("cannot disagree")));
 }
 
+// Walkers that start at one point and are put back to it at every look move as one for a while: an ensemble of them has
+// hardly more to tell than one walker, and an analysis that takes them one by one is sure of too much.
+TEST(EnsembleStatistics, AreWhatAnalysesTell) {
+  const Desk desk;
+  desk.write("run.toml",
+             "steps = 40000\nwarmup = 1000\nevery = 10\nwalkers = 8\n"
+             "model = { toy = { name = \"gaussian\", stiffness = [1.0, 10.0] } }\n"
+             "part.all = { step = 0.2, temperature = 1, friction = 20 }\n"
+             "coupling = { method = \"ensemble\", blending = 0.001, refresh = 20, collapse = \"first\" }\n");
+  ASSERT_EQ(desk.kelvin("sample run.toml -q -o run").code, 0) << desk.read(".err");
+  const auto found = [&](const std::string& arguments) {
+    return nlohmann::json::parse(desk.kelvin("analyse " + arguments + " --json").out);
+  };
+  const auto first = [](const nlohmann::json& finding) { return finding.at("tables").at(0).at("rows").at(0); };
+  const double mean_error = first(found("averages run --quantities 'q[0]'")).at("error");
+  const auto times = found("autocorrelation run --quantities 'q[0]'");
+  const auto row = first(times);
+  const double sd = first(found("averages run --quantities 'q[0]'")).at("sd");
+  EXPECT_NEAR(row.at("independent_draws").get<double>() * mean_error * mean_error / (sd * sd), 1, 0.25)
+      << "two estimates of one error";
+  EXPECT_LT(row.at("independent_draws").get<double>() * row.at("tau_windowed").get<double>(), 0.5 * 8 * 4000)
+      << "walkers one by one would count as 8 chains";
+  EXPECT_THAT(times.at("words").dump(), HasSubstr("8 count as one"));
+  const auto spectrum = found("covariance run"), alone = found("covariance run --walker 0");
+  EXPECT_THAT(spectrum.at("words").dump(), HasSubstr("8 count as one"));
+  EXPECT_THAT(alone.at("words").dump(), Not(HasSubstr("count as one")));
+  const double together = first(spectrum).at("error"), one = first(alone).at("error");
+  EXPECT_GT(together, 0.6 * one) << "8 independent walkers would have 0.35 of it";
+}
+
 }  // namespace
 }  // namespace kelvin

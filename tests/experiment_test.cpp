@@ -5,6 +5,7 @@
 
 #include "kelvin/experiment/measure.h"
 #include "kelvin/experiment/outcome.h"
+#include "kelvin/experiment/slope.h"
 #include "tests/files.h"
 
 namespace kelvin {
@@ -136,6 +137,8 @@ TEST(Experiment, EstimatesCarryTheirStandardErrors) {
   EXPECT_DOUBLE_EQ(of("mean").error, std::sqrt(14.0 / 3 / 4));
   EXPECT_DOUBLE_EQ(of("sd").value, std::sqrt(14.0 / 3));
   EXPECT_DOUBLE_EQ(of("sd").error, std::sqrt(14.0 / 3 / 6));
+  const std::vector<double> signs = {1, -2, 3, -6};
+  EXPECT_DOUBLE_EQ(row_named("size", statistics(), "statistic").of(signs).value, 3);
   EXPECT_EQ(of("least").value, 1);
   EXPECT_EQ(of("most").value, 6);
   EXPECT_EQ(verdict(2.1, 1), "reproduced");
@@ -236,6 +239,114 @@ TEST(Experiment, AClaimMayCompareTwoStepsOfARun) {
   EXPECT_EQ(row[6].second, 3) << "runs";
 }
 
+// U = 2 q^2 at T = 2: the law of BAOAB has <p.p> = T (1 - a h^2/4) at the ends of steps, here 0.75 T, and <q.g> = T.
+const std::string averaged = R"(
+curve = 2
+measures = ["kinetic_error", "virial_error"]
+[run]
+warmup = 500
+steps = 20000
+model.toy = { name = "gaussian", stiffness = 4.0 }
+[arm.langevin]
+run = { part.all = { scheme = "BAOAB", step = 0.5, friction = 1.0, temperature = 2.0 } }
+[arm.overdamped]
+run = { part.all = { scheme = "S", step = 0.05, temperature = 2.0 } }
+)";
+
+TEST(Experiment, AveragesAreTakenOverAllStepsAfterTheWarmUp) {
+  const Experiment e = read_experiment(parse_toml(averaged, "test"), "test");
+  EXPECT_EQ(e.steps, (std::vector<long>{10250, 20500}));
+  std::vector<double> kinetic, virial, other;
+  for (long seed = 1; seed <= 10; ++seed) {
+    const Outcome o = perform(e, 0, seed);
+    kinetic.push_back(o.values[0].back()), virial.push_back(o.values[1].back());
+    other.push_back(perform(e, 1, seed).values[1].back());
+  }
+  const MeanOf k = mean_of(kinetic), v = mean_of(virial), s = mean_of(other);
+  EXPECT_NEAR(k.value, -0.25, 4 * k.error);
+  EXPECT_GT(std::abs(k.value + 0.2), 4 * k.error) << "half-step values, or those of another step, would be seen";
+  EXPECT_NEAR(v.value, 0, 4 * v.error);
+  EXPECT_NEAR(s.value, 1 / (1 - 0.1) - 1, 4 * s.error) << "Euler-Maruyama: 1/(1 - a h/2)";
+  EXPECT_TRUE(std::isnan(perform(e, 1, 1).values[0].back())) << "no momentum, no kinetic energy";
+}
+
+TEST(Experiment, AnAverageIsTheMeanOfEachStepsReading) {
+  const Experiment e = read_experiment(parse_toml(averaged, "test"), "test");
+  const Outcome outcome = perform(e, 0, 3);
+  RunSettings settings = e.cells[0].settings;
+  settings.seed = 3;
+  const auto problem = make_problem<double>(settings, [](std::string_view) {});
+  const Noise<double> noise;
+  auto chain = problem.chain(0, noise);
+  chain.start(problem.starting_point(0, {}));
+  for (int k = 0; k < 500; ++k) chain.step();
+  double kinetic = 0, virial = 0;
+  for (int k = 500; k < 10250; ++k) {
+    chain.step_and_read();
+    kinetic += chain.reading().parts[0].kinetic_energy, virial += chain.reading().parts[0].virial;
+  }
+  EXPECT_NEAR(outcome.values[0][0], kinetic / 9750 - 1, 1e-12) << "n T/2 is 1";
+  EXPECT_NEAR(outcome.values[1][0], virial / 9750 - 1, 1e-12);
+}
+
+TEST(Experiment, APowerIsFittedThroughWhatIsClearlySeen) {
+  std::vector<SlopePoint> points;
+  for (const double x : {0.1, 0.2, 0.4}) points.push_back({x, {-3 * x * x, 0.1 * 3 * x * x}});
+  const MeanOf exact = slope_of(points);
+  EXPECT_NEAR(exact.value, 2, 1e-12);
+  EXPECT_NEAR(exact.error, 0.1 / std::sqrt(2 * std::log(2.0) * std::log(2.0)), 1e-12);
+  points.push_back({0.05, {1, 0.6}});
+  EXPECT_EQ(slope_of(points).value, exact.value) << "within two errors of zero: left out";
+  points.back() = {0.05, {1, 0.4}};
+  EXPECT_LT(slope_of(points).value, 1.9) << "a point that is clearly off the law counts";
+  points.back() = {0.05, {0.03, 0.0149}};
+  EXPECT_NEAR(slope_of(points).value, 2, 0.15) << "but by its error: five times weaker than the others";
+  EXPECT_GT(std::abs(slope_of(points).value - 2), 1e-3);
+  points.resize(2);
+  EXPECT_TRUE(std::isnan(slope_of(points).value));
+}
+
+// Errors of -h^2/4 with a spread over two runs: the claims see the power 2.
+TEST(Experiment, AClaimMayBeAboutAPowerOfTheStep) {
+  const Experiment e = read_experiment(parse_toml(R"(
+curve = 0
+measures = ["kinetic_error"]
+[run]
+steps = 1
+model.toy = { name = "gaussian", stiffness = 1.0 }
+[arm.langevin]
+run = { part.all = { scheme = "BAOAB", temperature = 1.0 } }
+grid = { "part.all.step" = [0.1, 0.2, 0.4] }
+[claim.second]
+says = "second order"
+measure = "kinetic_error"
+more = "langevin*"
+than = "1.5"
+along = "part.all.step"
+[claim.third]
+says = "third order"
+measure = "kinetic_error"
+more = "langevin*"
+than = "2.5"
+along = "part.all.step"
+)",
+                                                  "test"),
+                                       "test");
+  std::vector<Outcome> outcomes;
+  for (std::size_t c = 0; c < e.cells.size(); ++c)
+    for (const long seed : {1, 2}) {
+      const double h = e.cells[c].place[0];
+      outcomes.push_back({c, seed, {}, {{-h * h / 4 * (seed == 1 ? 1.01 : 0.99)}}, {}, {}, {}, {}});
+    }
+  const Finding finding = conclude(e, outcomes);
+  const auto& rows = finding.tables[0].table.rows;
+  EXPECT_EQ(rows[0][1].second, "power of part.all.step in the mean of kinetic_error");
+  EXPECT_NEAR(rows[0][2].second.get<double>(), 2, 1e-9);
+  EXPECT_EQ(rows[0][6].second, 6) << "runs";
+  EXPECT_EQ(rows[0].back().second, "reproduced");
+  EXPECT_EQ(rows[1].back().second, "not reproduced");
+}
+
 TEST(Experiment, MistakesAreNamed) {
   const auto refusal = [](const std::string& more) { return error_of([&] { experiment(more); }); };
   EXPECT_THAT(refusal("[arm.x]\nrun = { part.all = { stp = 1 } }\n"), HasSubstr("did you mean \"step\"?"));
@@ -247,6 +358,9 @@ TEST(Experiment, MistakesAreNamed) {
               HasSubstr("count must be at least 2"));
   EXPECT_THAT(refusal("[arm.x]\ngrid = { \"model.layers\" = [[2, 6, 1], [2, 7, 1]] }\n"),
               HasSubstr("lists of one length; they must differ"));
+  EXPECT_THAT(
+      refusal("[claim.x]\nmeasure = \"train.loss\"\nmore = \"warm*\"\nthan = \"0\"\nalong = \"part.all.friction\"\n"),
+      HasSubstr("at least 3 values of it in a grid, not 2"));
   EXPECT_THAT(error_of([] { read_experiment(parse_toml("title = \"x\"", "test"), "x"); }), HasSubstr("[arm.NAME]"));
 }
 

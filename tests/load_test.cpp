@@ -50,6 +50,26 @@ struct Load : testing::Test {
   std::string file(const std::string& name, const std::string& text) { return dir.write(name, text); }
 };
 
+// ---- targets that are the inputs
+
+TEST_F(Load, AnAutoencoderAimsAtItsInputs) {
+  const Loaded all = csv("a,b\n1,2\n5,6\n3,4\n", "targets_are = \"inputs\"\ntest = 1\nstandardise = \"inputs\"");
+  EXPECT_EQ(all.train.rows, 2);
+  EXPECT_THAT(all.train.target_names, ElementsAre("a", "b"));
+  for (const Dataset* d : {&all.train, &all.test}) {
+    EXPECT_EQ(d->targets, d->inputs);
+    EXPECT_EQ(d->target_units.mean, d->input_units.mean);
+    EXPECT_FALSE(d->has_classes());
+  }
+  const std::string labels = file("labels.csv", "cat\ndog\n"), rows = file("rows.csv", "a,b\n1,2\n3,4\n");
+  const DataSettings s = settings("file = \"FILE\"\nlabels_file = \"" + labels + "\"\ntargets_are = \"inputs\"", rows);
+  EXPECT_THAT(loaded(s, true).train.targets, ElementsAre(1, 2, 3, 4)) << "labels are not looked at";
+  const Dataset more = load_rows(file("more.csv", "7,8\n"), "", s, all.train);
+  EXPECT_EQ(more.targets, more.inputs);
+  EXPECT_THAT(csv_error("1,2\n", "targets_are = \"inputs\"\nstandardise = \"both\""),
+              HasSubstr("the targets are the inputs"));
+}
+
 // ---- columns
 
 TEST_F(Load, TheLastColumnIsTheTarget) {
@@ -403,7 +423,7 @@ TEST_F(Load, EitherAFileOrAGenerator) {
 
 TEST_F(Load, WordsOutsideTheListAreRefused) {
   EXPECT_THAT(csv_error("1,2\n", "standardise = \"input\""), HasSubstr("known: none, inputs, targets, both"));
-  EXPECT_THAT(csv_error("1,2\n", "targets_are = \"text\""), HasSubstr("known: auto, numbers, classes"));
+  EXPECT_THAT(csv_error("1,2\n", "targets_are = \"text\""), HasSubstr("known: auto, numbers, classes, inputs"));
   EXPECT_THAT(csv_error("1,2\n", "header = \"maybe\""), HasSubstr("known: auto, yes, no"));
   EXPECT_THAT(csv("1,2\n3,4\n", "header = \"yes\"").train.input_names, ElementsAre("1"));
 }

@@ -160,6 +160,22 @@ TEST(NoUTurn, SaysHowFarItWent) {
   EXPECT_NEAR(w.chain.reading().acceptance, acceptance, 1e-12);
 }
 
+// In many equal directions |q| = |p| and q.p = 0 nearly, so ends a phase f apart have p.(sum of p) in proportion to
+// sin f: a path ends when it has doubled beyond half a turn. Of steps of 0.206, 15 are within half a turn, 16
+// beyond, 31 beyond a whole one: there only a half with the first point of the other sees it.
+TEST(NoUTurn, PathsEndAfterHalfATurn) {
+  for (const auto& [h, leaps] : {std::pair{0.09, 63u}, {0.206, 31u}}) {
+    Walker<double> w(with("{ name = 'gaussian', stiffness = [1.0], dimension = 20000 }"), moving("nuts", h));
+    std::vector<double> typical(20000);
+    Noise<double>().normals({stream_key(1, "typical"), 0, 0, 0}, 0, typical);
+    w.chain.start(typical);
+    for (int n = 0; n < 5; ++n) {
+      w.chain.step_and_read();
+      EXPECT_EQ(w.chain.reading().leaps, leaps) << h;
+    }
+  }
+}
+
 TEST(NoUTurn, ASteepWallIsADivergence) {
   Walker<double> w(with("{ name = 'funnel', scale = 3.0, dimension = 10 }"), moving("nuts", 1.0), 4);
   int diverged = 0;

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 // The draws that the manifest of `run` names are those of the finished run.
 void expect_acknowledged_draws(const std::string& run, const Samples& whole, std::vector<std::uint64_t>& named) {
-  const Samples now = open_samples(run);
+  const Samples now = open_samples(run, Which::every);
   for (std::size_t w = 0; w < whole.walkers; ++w) {
     EXPECT_GE(now.manifest.draws[w], named[w]) << "an acknowledged draw was taken back";
     named[w] = now.manifest.draws[w];
@@ -69,10 +69,20 @@ const Kind setups[] = {
      "steps = 4000\nevery = 3\nwalkers = 4\nbatch = 20\n"
      "coupling = { method = \"halves\", blending = 100, refresh = 90 }\n" +
          spiral + "part.all = { step = 0.05 }\n"},
+    {"tempered, with minibatches, the bias learning for most of the time", 4000,
+     "steps = 1500\nwarmup = 2500\nevery = 3\nwalkers = 2\nbatch = 20\ntempering = { pilot = 500 }\n" + spiral +
+         "part.all = { step = 0.05 }\n"},
     {"two ensembles", 4000,
      "steps = 4000\nevery = 3\nwalkers = 6\n"
      "coupling = { method = \"ensemble\", blending = 10, refresh = 150, ensembles = 2, over = \"block\" }\n" +
          spiral + "part.all = { step = 0.05 }\n"},
+    {"two ladders that learn their temperatures, minibatches", 4000,
+     "steps = 2500\nwarmup = 1500\nevery = 3\nbatch = 20\n"
+     "exchange = { rungs = 3, highest = 3.0, every = 15, ladders = 2, adapt = true, batches = 4 }\n" +
+         spiral + "part.all = { step = 0.05 }\n"},
+    {"infinite switch", 60000,
+     "steps = 40000\nwarmup = 20000\nevery = 2\nwalkers = 2\nswitching = 5.0\nmodel = { toy = \"double_well\" }\n"
+     "part.all = { step = 0.1, temperature = 0.5 }\n"},
 };
 
 TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
@@ -88,7 +98,7 @@ TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
     ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole --threads 1").code, 0) << desk.read(".err");
     const auto spent = std::chrono::steady_clock::now() - start;
     const auto expected = contents(desk.path("whole"));
-    const Samples whole = open_samples(desk.path("whole"));
+    const Samples whole = open_samples(desk.path("whole"), Which::every);
     std::vector<std::uint64_t> named(whole.walkers, 0);
     const std::string run = desk.path("run");
     for (int n = 0; n < 5; ++n, ++kills) {

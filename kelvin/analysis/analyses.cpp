@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/core/choice.h"
 #include "kelvin/data/npy.h"
 #include "kelvin/trajectory/files.h"
@@ -21,6 +22,8 @@ constexpr Names map = {"part",  "blocks", "walker", "every",     "skip",       "
 constexpr Names profile = {"coordinate", "walker", "every", "skip", "bins", "temperature", "part"};
 constexpr Names histograms = {"part", "blocks", "walker", "every", "skip", "bins", "threshold", "times"};
 
+constexpr Names passage = {"bins"};
+
 const Analysis rows[] = {
     {"averages", series, analyse_averages, "means with their Monte Carlo errors, of each walker and of all"},
     {"autocorrelation", series, analyse_autocorrelation,
@@ -29,7 +32,10 @@ const Analysis rows[] = {
      "eigenvalues of the covariance of the parameters, the directions kept for others, and how fast each is explored"},
     {"diffusion_map", map, analyse_diffusion_map,
      "slow coordinates of the draws: eigenvalues and rates of a diffusion on them"},
+    {"exchange", {}, analyse_exchange, "of a run with [exchange]: how positions travel between its temperatures"},
     {"free_energy", profile, analyse_free_energy, "-T log density along one coordinate, and its highest barrier"},
+    {"tempering", passage, analyse_tempering,
+     "of a tempered run: the law of alpha, its round trips, the bias that was learnt"},
     {"weights", histograms, analyse_weights,
      "histograms of each block over time, its largest weight and its share near zero"},
 };

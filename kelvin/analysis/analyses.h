@@ -76,12 +76,13 @@ Analysed analyse(const Analysis&, const Samples&, const AnalysisOptions&, std::s
 
 void keep(const std::filesystem::path& run, const Analysed&);  // analysis/NAME.json, and its arrays as analysis/FILE
 
-// averages.cpp, covariance.cpp, diffusion_map.cpp, free_energy.cpp, weights.cpp
+// averages.cpp, covariance.cpp, diffusion_map.cpp, free_energy.cpp, tempering.cpp, weights.cpp
 Analysed analyse_averages(const Samples&, const AnalysisOptions&, const Remark&);
 Analysed analyse_autocorrelation(const Samples&, const AnalysisOptions&, const Remark&);
 Analysed analyse_covariance(const Samples&, const AnalysisOptions&, const Remark&);
 Analysed analyse_diffusion_map(const Samples&, const AnalysisOptions&, const Remark&);
 Analysed analyse_free_energy(const Samples&, const AnalysisOptions&, const Remark&);
+Analysed analyse_tempering(const Samples&, const AnalysisOptions&, const Remark&);
 Analysed analyse_weights(const Samples&, const AnalysisOptions&, const Remark&);
 
 }  // namespace kelvin

@@ -61,8 +61,8 @@ Analysed analyse_averages(const Samples& samples, const AnalysisOptions& options
   std::size_t unknown = 0;
   for (const ChosenQuantity& q : found) {
     each_series(q, chosen, options.per_walker, [&](const std::string& walker, const Chains& x) {
-      const std::size_t together = x.size() == chosen.samples.walkers ? walkers_together(chosen.samples) : 1;
-      const double error = mcse_mean(ensemble_means(x, together)), spread = deviation(x);
+      const double error = mcse_mean(ensemble_means(x, walkers_together(chosen.samples, x.size()))),
+                   spread = deviation(x);
       unknown += !std::isfinite(error);
       table.row({{"quantity", q.name},
                  {"walker", walker},
@@ -104,7 +104,9 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
   const double spacing = steps_between_draws(chosen);
   for (const ChosenQuantity& q : found) {
     each_series(q, chosen, options.per_walker, [&](const std::string& walker, const Chains& x) {
-      const auto windowed = windowed_autocorrelation_time(x), reduced = reduced_autocorrelation_time(x);
+      const Chains means = ensemble_means(x, walkers_together(chosen.samples, x.size()));
+      const auto windowed = windowed_autocorrelation_time(means), reduced = reduced_autocorrelation_time(means);
+      const double narrower = std::pow(deviation(x) / deviation(means), 2);
       const auto& longer = windowed.missing >= reduced.missing ? windowed : reduced;
       const bool fine = !longer.missing;
       if (!fine)
@@ -116,12 +118,14 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
            {"tau_windowed", fine ? cell(windowed.tau) : nlohmann::json()},
            {"tau_reduced", fine ? cell(reduced.tau) : nlohmann::json()},
            {"tau_in_steps", fine ? cell(windowed.tau * spacing) : nlohmann::json()},
-           {"independent_draws", fine ? cell(double(x.size() * x.front().size()) / windowed.tau) : nlohmann::json()},
+           {"independent_draws",
+            fine ? cell(narrower * double(means.size() * means.front().size()) / windowed.tau) : nlohmann::json()},
            {"draws_missing", longer.missing}});
     });
     if (figure.curves.size() == most_curves) continue;
-    const auto rho = autocorrelation(q.walkers);
-    const double tau = windowed_autocorrelation_time(q.walkers).tau;
+    const Chains means = ensemble_means(q.walkers, walkers_together(chosen.samples, q.walkers.size()));
+    const auto rho = autocorrelation(means);
+    const double tau = windowed_autocorrelation_time(means).tau;
     if (rho.empty() || !std::isfinite(tau)) continue;
     const std::size_t lags = std::min(rho.size(), std::size_t(std::ceil(shown * std::max(1.0, tau))) + 1);
     Curve curve{q.name, {}, {}, {}, {}, "line"};
@@ -135,6 +139,9 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
                                                 count_of(found.size(), "quantity"), chosen.words())
                                   : fmt::format("{} of {} autocorrelation times are refused: too few draws.",
                                                 refusals.size(), table.rows.size()));
+  if (const std::string words = words_on_ensembles(walkers_together(chosen.samples, chosen.walkers.size()));
+      !words.empty())
+    out.finding.words.push_back(words);
   constexpr std::size_t most_refusals = 10;
   for (std::size_t k = 0; k < std::min(refusals.size(), most_refusals); ++k) out.finding.words.push_back(refusals[k]);
   if (refusals.size() > most_refusals)

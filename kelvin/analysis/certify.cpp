@@ -179,19 +179,21 @@ Bias bias_of(const std::string& name, const BatchMeans& all, double share, doubl
 
 }  // namespace
 
-double bias_order(const Recipe& recipe, bool full_batch) {
+double bias_order(const Recipe& recipe, const Batches& rows) {
   double order = std::numeric_limits<double>::infinity();
   for (const PartRecipe& part : recipe.parts) {
     const bool forgets = std::any_of(part.scheme.moves.begin(), part.scheme.moves.end(),
                                      [&](const Move& m) { return m.letter->forgets(part.friction.at(0)); });
     order = std::min(order, (forgets ? 2 : 1) * order_of(part.scheme));
   }
-  return full_batch ? order : std::min(order, 1.0);
+  return std::min(order, rows.bias_order());
 }
 
 template <class Real>
 Certificate certify(const Problem<Real>& problem, const CertifyOptions& options,
                     const std::function<void(double)>& progress) {
+  if (problem.recipe.tempered)
+    throw Error("a certificate compares plain chains; leave out [tempering] to certify the scheme it builds on");
   check_coupling(problem.recipe);
   if (options.steps < fewest_steps || options.pairs < 1)
     throw Error("{} pairs with {} steps are too little for a certificate; give at least 1 pair and {} steps",
@@ -210,7 +212,7 @@ Certificate certify(const Problem<Real>& problem, const CertifyOptions& options,
   const RunSettings& run = problem.settings;
   const auto& quantities = pairs.front().quantities();
   Certificate out;
-  out.order = bias_order(problem.recipe, Batches(run.batch, problem.potential->rows(), 0, 0).full());
+  out.order = bias_order(problem.recipe, Batches(run.batch, problem.potential->rows(), 0, 0));
   const double share = 1 - std::exp2(-out.order);
   const double length = double(options.steps * options.pairs) / (double(run.steps) * double(run.walkers));
   for (std::size_t q = 0; q < quantities.names().size(); ++q) {

@@ -33,8 +33,9 @@ struct Certificate {
 };
 
 // The power of h of the bias: as the words' rows say (2 for those that are exact on Gaussians only), 2 for other words
-// that read the same backwards, else 1. Words that forget p have h^2 as their time. Minibatches make it 1.
-double bias_order(const Recipe&, bool full_batch);
+// that read the same backwards, else 1. Words that forget p have h^2 as their time. Minibatches lower it to what their
+// order's row says: 1 for random ones, 2 for symmetric sweeps.
+double bias_order(const Recipe&, const Batches&);
 
 template <class Real>
 Certificate certify(const Problem<Real>&, const CertifyOptions&, const std::function<void(double share)>& progress);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/analysis/ensembles.h"
 #include "kelvin/model/gemm.h"
 
 namespace kelvin {
@@ -75,6 +76,7 @@ struct Spectrum {
   std::string whose;
   Covariance covariance;
   std::vector<Chains> along;
+  std::size_t together;  // walkers that count as one chain
 };
 
 Spectrum spectrum_of(const Chosen& chosen, const std::string& whose, std::size_t count) {
@@ -84,7 +86,7 @@ Spectrum spectrum_of(const Chosen& chosen, const std::string& whose, std::size_t
   Covariance c =
       covariance(rows_of(chosen), std::min(count, most), small ? CovarianceWay::matrix : CovarianceWay::applied);
   auto along = along_directions(chosen, c);
-  return {whose, std::move(c), std::move(along)};
+  return {whose, std::move(c), std::move(along), walkers_together(chosen.samples, chosen.walkers.size())};
 }
 
 Chains squares_of(Chains chains) {
@@ -99,13 +101,14 @@ NamedTable table_of(const Spectrum& s, std::size_t& refusals) {
   double sum = 0;
   for (std::size_t k = 0; k < s.along.size(); ++k) {
     const double value = s.covariance.pairs.values[k];
-    const auto windowed = windowed_autocorrelation_time(s.along[k]), reduced = reduced_autocorrelation_time(s.along[k]);
+    const Chains along = ensemble_means(s.along[k], s.together);
+    const auto windowed = windowed_autocorrelation_time(along), reduced = reduced_autocorrelation_time(along);
     const std::size_t missing = std::max(windowed.missing, reduced.missing);
     refusals += missing > 0;
     sum += value;
     named.table.row({{"direction", fmt::format("v{}", k)},
                      {"eigenvalue", cell(value)},
-                     {"error", cell(mcse_mean(squares_of(s.along[k])))},
+                     {"error", cell(mcse_mean(ensemble_means(squares_of(s.along[k]), s.together)))},
                      {"share", cell(value / s.covariance.trace)},
                      {"together", cell(sum / s.covariance.trace)},
                      {"tau_windowed", missing ? nlohmann::json() : cell(windowed.tau)},
@@ -179,6 +182,8 @@ Analysed analyse_covariance(const Samples& samples, const AnalysisOptions& optio
     out.finding.words.push_back(
         fmt::format("{} draws span no more than {} of {} directions; small eigenvalues mean nothing.", chosen.rows(),
                     chosen.rows() - 1, chosen.size));
+  if (const std::string words = words_on_ensembles(spectra.front().together); !words.empty())
+    out.finding.words.push_back(words);
   if (refusals)
     out.finding.words.push_back(fmt::format(
         "{} directions have fewer than 50 autocorrelation times of draws: their errors are guesses, draws_missing says "

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/distribution.h"
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/chain/no_u_turn.h"
 
 namespace kelvin {
@@ -148,6 +149,37 @@ Judgements adaptation(const Evidence& e) {
                             most / least)}};
   return {{fine, fmt::format("the warm-up found the step {}; among walkers it differs by a factor of {:.2g}", steps,
                              most / least)}};
+}
+
+Judgements weights(const Evidence& e) {
+  const auto& stored = e.samples.manifest.arrays;
+  if (!stored.contains("sample_stats/log_weight")) return {};
+  constexpr double too_little = 0.01;
+  const double worth = e.samples.worth;
+  Judgements out{{worth < too_little ? fault : fine,
+                  fmt::format("draws carry weights, by which they are worth {:.3g} % of as many equal ones{}",
+                              100 * worth, worth < too_little ? ": few of them stand for all; run longer" : "")}};
+  if (!stored.contains("sample_stats/step_size")) return out;
+  const Samples all = open_samples(e.samples.run, Which::every);
+  double least = INFINITY, most = 0, sum = 0;
+  for (std::size_t w = 0; w < all.walkers; ++w)
+    for (const double h : all.statistic("step_size", w)) least = std::min(least, h), most = std::max(most, h), sum += h;
+  out.push_back({fine, fmt::format("steps ran from {:.3g} to {:.3g}, {:.3g} on average", least, most,
+                                   sum / double(all.walkers * all.draws))});
+  return out;
+}
+
+// What Metropolis would see, without one: of p of unit length.
+Judgements energy_errors(const Evidence& e) {
+  if (!e.samples.manifest.arrays.contains("sample_stats/energy_error")) return {};
+  double sum = 0;
+  for (std::size_t w = 0; w < e.samples.walkers; ++w)
+    for (const double x : e.samples.statistic("energy_error", w)) sum += x * x;
+  const double each = sum / double(e.samples.walkers * e.samples.draws) / e.parts.front().freedom;
+  constexpr double too_large = 1e-3;
+  return {{each < too_large ? fine : fault,
+           fmt::format("the energy error of a step has a mean square of {:.2g} T^2 per degree of freedom{}", each,
+                       each < too_large ? "" : ": too large; set adapt.step = true or use a smaller step")}};
 }
 
 // A path that was cut short had not turned yet.
@@ -376,7 +408,10 @@ constexpr Check table[] = {
     {"divergences", Of::sampling, divergences, "no proposal raises the energy by more than 1000 T"},
     {"acceptance", Of::sampling, acceptance, "share of accepted proposals"},
     {"depth", Of::sampling, depth, "paths of N that were cut off"},
+    {"energy errors", Of::sampling, energy_errors, "of steps whose p has unit length: their mean square is small"},
+    {"weights", Of::sampling, weights, "what weighted draws are worth, and the steps that a tempo made"},
     {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
+    {"exchange", Of::sampling, judge_exchange, "positions travel through all temperatures of [exchange]"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
     {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},

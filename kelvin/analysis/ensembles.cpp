@@ -16,6 +16,16 @@ std::size_t walkers_together(const Samples& samples) {
   return walkers_together(coupling, samples.walkers);
 }
 
+std::size_t walkers_together(const Samples& samples, std::size_t chosen) {
+  return chosen == samples.walkers ? walkers_together(samples) : 1;
+}
+
+std::string words_on_ensembles(std::size_t together) {
+  if (together == 1) return "";
+  return fmt::format("Coupled walkers are no independent chains: {} count as one, whose draw is the mean of theirs.",
+                     together);
+}
+
 Chains ensemble_means(const Chains& walkers, std::size_t together) {
   if (together == 1 || walkers.empty()) return walkers;
   Chains means(walkers.size() / together, std::vector<double>(walkers.front().size(), 0));

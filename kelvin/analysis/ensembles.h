@@ -8,6 +8,12 @@ namespace kelvin {
 
 std::size_t walkers_together(const Samples&);  // in an ensemble; 1 if they are independent
 
+// The same where an analysis takes so many of them: all, or one alone.
+std::size_t walkers_together(const Samples&, std::size_t chosen);
+
+// What to say of it; empty if they are independent.
+std::string words_on_ensembles(std::size_t together);
+
 // The mean over each `together` walkers, draw by draw.
 Chains ensemble_means(const Chains& walkers, std::size_t together);
 

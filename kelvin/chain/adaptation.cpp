@@ -38,13 +38,16 @@ Windows windows_of(std::uint64_t warmup) {
   return out;
 }
 
-Adaptation::Adaptation(const Recipe& recipe, bool proposes)
+Adaptation::Adaptation(const Recipe& recipe)
     : tuning_(recipe.tuning),
-      proposes_(proposes),
+      proposes_(recipe.parts.front().scheme.proposes),
+      unit_speed_(recipe.parts.front().scheme.unit_speed),
       dense_(tuning_.rescaling().shape == MassShape::dense),
-      windows_(windows_of(tuning_.warmup)),
+      windows_(windows_of(unit_speed_ && !proposes_ ? tuning_.warmup * 2 / 5 : tuning_.warmup)),
+      length_(tuning_.warmup),
       temperature_(recipe.size, 0.0) {
   averaging_.restart(1);
+  if (finds_length()) length_.resize(recipe.size);
   if (tuning_.rescaling().shape == MassShape::none) return;
   for (const PartRecipe& part : recipe.parts) {
     const double T = part.temperature.at(0);
@@ -87,11 +90,24 @@ bool Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   if (step != *next) return false;
   const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
   const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
-  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 4.0) : 0.25;
+  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 2.0) : 0.25;
   if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
   kinetic_ = half_kick_ = agreements_ = 0;
   return true;
 }
+
+void Adaptation::erred(std::uint64_t step, double square) {
+  if (step <= length_.settled() || !std::isfinite(square))
+    pace_ = by_error_.learn(square / tuning_.adapt.energy_variance, pace_);
+}
+
+template <class Real>
+void Adaptation::strayed(std::uint64_t step, std::span<const Real> x, const Straying& now) {
+  if (const double length = length_.watch(step, x, now.step); length > 0) friction_ = 1 / (length * now.friction);
+}
+
+template void Adaptation::strayed(std::uint64_t, std::span<const float>, const Straying&);
+template void Adaptation::strayed(std::uint64_t, std::span<const double>, const Straying&);
 
 template <class Real>
 bool Adaptation::watch(std::uint64_t step, std::span<const Real> q) {
@@ -137,30 +153,26 @@ std::vector<double> Adaptation::factor() {
   return out;
 }
 
-std::vector<double> Adaptation::state() const {
-  std::vector<double> out{pace_,
-                          friction_,
-                          averaging_.count,
-                          averaging_.shortfall,
-                          averaging_.centre,
-                          averaging_.log_pace,
-                          averaging_.mean,
-                          kinetic_,
-                          half_kick_,
-                          agreements_,
-                          points_};
-  out.insert(out.end(), mean_.begin(), mean_.end());
-  out.insert(out.end(), squares_.begin(), squares_.end());
+template <class Visit>
+void Adaptation::fields(Visit&& field) {
+  for (double* x : {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre,
+                    &averaging_.log_pace, &averaging_.mean, &kinetic_, &half_kick_, &agreements_, &by_error_.sum,
+                    &by_error_.weight, &by_error_.most, &points_})
+    field(*x);
+  length_.fields(field);
+  for (auto* list : {&mean_, &squares_})
+    for (double& x : *list) field(x);
+}
+
+std::vector<double> Adaptation::state() {
+  std::vector<double> out;
+  fields([&](double& x) { out.push_back(x); });
   return out;
 }
 
 void Adaptation::restore(std::span<const double> from) {
   std::size_t at = 0;
-  for (double* x : {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre,
-                    &averaging_.log_pace, &averaging_.mean, &kinetic_, &half_kick_, &agreements_, &points_})
-    *x = from[at++];
-  for (auto* list : {&mean_, &squares_})
-    for (double& x : *list) x = from[at++];
+  fields([&](double& x) { x = from[at++]; });
 }
 
 }  // namespace kelvin

@@ -2,6 +2,7 @@
 // What a walker learns during its warm-up, and keeps from then on: a pace for its steps, a factor of its friction, and
 // coordinates of equal width. Windows and constants are those of Stan.
 #pragma once
+#include "kelvin/chain/unit_speed.h"
 #include "kelvin/dynamics/recipe.h"
 
 namespace kelvin {
@@ -31,35 +32,47 @@ struct Temperatures {
 
 class Adaptation {
  public:
-  Adaptation(const Recipe&, bool proposes);
+  explicit Adaptation(const Recipe&);
 
   double pace() const { return pace_; }
   double friction() const { return friction_; }
   bool learns_at(std::uint64_t step) const { return step <= tuning_.warmup; }
-  bool by_temperatures() const { return !proposes_ && (tuning_.adapt.step || tuning_.adapt.friction); }
+  bool by_temperatures() const { return !proposes_ && !unit_speed_ && (tuning_.adapt.step || tuning_.adapt.friction); }
+  bool by_energy() const { return !proposes_ && unit_speed_ && tuning_.adapt.step; }
+  bool finds_length() const { return !proposes_ && unit_speed_ && tuning_.adapt.friction; }
   bool by_acceptance() const { return proposes_ && tuning_.adapt.step; }
 
   void accepted(std::uint64_t step, double statistic);
   bool agreed(std::uint64_t step, const Temperatures&);  // whether it has changed something
   void slow_down(double factor) { pace_ *= factor; }
+  void erred(std::uint64_t step, double square);  // of a step's energy error, per degree of freedom
+  struct Straying {
+    double step, friction;  // without what is learnt of the friction
+  };
+  template <class Real>
+  void strayed(std::uint64_t step, std::span<const Real> x, const Straying&);
   template <class Real>
   bool watch(std::uint64_t step, std::span<const Real> q);  // whether new coordinates are due
   std::vector<double> factor();                             // of these coordinates; the window is forgotten
   void begin_again(double pace);                            // after a guess
 
-  std::vector<double> state() const;
+  std::vector<double> state();
   void restore(std::span<const double>);
 
  private:
+  template <class Visit>
+  void fields(Visit&& field);
   Tuning tuning_;
-  bool proposes_, dense_;
+  bool proposes_, unit_speed_, dense_;
   Windows windows_;
   std::vector<double> temperature_;  // of each number of q; 0 for what never moves
   double pace_ = 1, friction_ = 1;
   DualAveraging averaging_;
   double kinetic_ = 0, half_kick_ = 0, agreements_ = 0;  // sums over the second half of the present window
-  double points_ = 0;                                    // of the present window
-  std::vector<double> mean_, squares_;                   // squares_: about the mean, of each or of each pair
+  EnergyAveraging by_error_;
+  LengthFinder length_;
+  double points_ = 0;                   // of the present window
+  std::vector<double> mean_, squares_;  // squares_: about the mean, of each or of each pair
 };
 
 }  // namespace kelvin

@@ -21,6 +21,7 @@ template <class Real>
 Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches,
                    const Noise<Real>& noise, std::uint64_t seed, std::uint32_t walker)
     : potential_(std::move(potential)),
+      disguise_(dynamic_cast<const Disguise*>(potential_.get())),
       recipe_(recipe),
       batches_(std::move(batches)),
       noise_(&noise),
@@ -28,6 +29,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       metropolis_key_(stream_key(seed, "metropolis")),
       evaluation_key_(stream_key(seed, "evaluation")),
       walker_(walker),
+      replica_(walker),
       q_(recipe.size),
       p_(recipe.size),
       g_(recipe.size),
@@ -40,6 +42,7 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
   check_recipe(recipe_, all_rows, potential_->pieces());
   for (const Recipe& phase : recipe_.later) check_recipe(phase, all_rows, potential_->pieces());
   potential_->arrange(recipe_.blocks);
+  tempered_ = potential_->tempered(), learns_until_ = recipe_.tuning.warmup;
   tune();
   lay_out();
   use_threads(1);
@@ -70,6 +73,7 @@ void Chain<Real>::lay_out() {
       if (!moves[k].letter->local()) mover.segments.push_back(k);
       if (mover.segments.size() == 1 && moves[k].letter->moves_q) starts_still_ = false;
       most_normals = std::max(most_normals, moves[k].letter->normals);
+      if (moves[k].letter->whole && moves[k].letter->normals) longest = std::max(longest, part.size);
     }
     meetings_ = mover.segments.size() - 1;
     mover.segments.push_back(moves.size());
@@ -92,9 +96,11 @@ void Chain<Real>::lay_out() {
   readers_.resize(meetings_ + 1, std::vector<char>(movers_.size(), 0));
   pieces_.assign(meetings_ + 1, 0);
   for (std::size_t meeting = 1; meeting <= meetings_; ++meeting) {
+    const bool by_energy = joint_at(movers_.size() - 1, meeting) == Joint::energy;  // of what the others are at
     for (std::size_t k = 0; k < movers_.size(); ++k) {
       const Letter& letter = *recipe_.parts[k].scheme.moves[movers_[k].segments[meeting]].letter;
-      readers_[meeting][k] = letter.joint != Joint::wait;  // braces keep the gradient with the state
+      readers_[meeting][k] =
+          by_energy ? k + 1 < movers_.size() : letter.joint != Joint::wait;  // braces keep the gradient with the state
       if (letter.joint == Joint::gradient) pieces_[meeting] = letter.piece;
     }
     auto& blocks = wanted_.emplace_back();
@@ -110,8 +116,9 @@ void Chain<Real>::lay_out() {
   prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
   normals_each_ = std::size_t(most_normals) * longest;
   proposes_ = recipe_.parts.front().scheme.proposes;
+  tempo_ = recipe_.parts.front().scheme.tempo, unit_speed_ = recipe_.parts.front().scheme.unit_speed;
   use_threads(threads_);
-  if (proposes_)
+  if (proposes_ || unit_speed_)
     for (auto* v : {&old_q_, &old_p_, &old_g_}) v->resize(recipe_.size);
   reading_.parts.resize(recipe_.parts.size());
 }
@@ -164,6 +171,40 @@ double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
 }
 
 template <class Real>
+Replica<Real> Chain<Real>::replica_now() {
+  const auto at = q();
+  const auto memory = potential_->memory();
+  Replica<Real> out{replica_, {at.begin(), at.end()}, {p_.begin(), p_.end()}, memory_, {memory.begin(), memory.end()}};
+  for (Real& x : out.p) x /= Real(std::sqrt(heat_));
+  return out;
+}
+
+template <class Real>
+void Chain<Real>::take(const Replica<Real>& replica) {
+  flush();
+  replica_ = replica.number;
+  LargeArray<Real> x(replica.q.begin(), replica.q.end()), p(replica.p.begin(), replica.p.end());
+  if (scaled_) scaled_->coordinates(replica.q, x);
+  for (Real& y : p) y *= Real(std::sqrt(heat_));
+  if (!stale_) --evaluations_;
+  place(x, p);
+  std::copy(replica.memory.begin(), replica.memory.end(), memory_.begin());
+  std::copy(replica.anchor.begin(), replica.anchor.end(), potential_->memory().begin());
+}
+
+template <class Real>
+double Chain<Real>::energy_on(Batch rows) {
+  flush();
+  if (rows.empty() && !stale_ && batches_.full() && !prepares_) return energy_;
+  std::vector<Real> unused(q_.size());
+  potential_->want(wanted_[0]);
+  if (prepares_) potential_->prepare({});
+  const double energy = (*potential_)(q_, rows, unused);
+  potential_->want(wanted_[fresh_at_]);
+  return energy;
+}
+
+template <class Real>
 ChainState<Real> Chain<Real>::state() {
   flush();
   const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
@@ -173,6 +214,7 @@ ChainState<Real> Chain<Real>::state() {
           accepted_,
           fresh_at_,
           energy_,
+          zeta_,
           std::uint8_t(stale_),
           copy(q_),
           copy(p_),
@@ -183,8 +225,10 @@ ChainState<Real> Chain<Real>::state() {
           statistics_,
           gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
           copy(potential_->memory()),
+          std::vector<double>(learnt_bias().begin(), learnt_bias().end()),
           tuner_ ? tuner_->state() : std::vector<double>(),
           std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
+          replica_,
           reading_};
 }
 
@@ -194,13 +238,14 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
-      s.anchor.size() != potential_->memory().size())
+      s.anchor.size() != potential_->memory().size() || s.bias.size() != learnt_bias().size())
     throw Error("a state of a chain that adapts otherwise does not fit this one");
-  steps_ = s.steps, statistics_ = s.statistics;
+  steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta, replica_ = s.replica;
   if (tuner_) tuner_->restore(s.learnt);
   if (gradient_noise_) gradient_noise_->restore(s.covariance);
   std::copy(s.anchor.begin(), s.anchor.end(), potential_->memory().begin());
   if (scaled_) scaled_->use(s.factor);
+  if (tempered_) begin_with_bias(s.bias), let_learn();
   schedule();
   place(s.q, s.p);
   std::copy(s.g.begin(), s.g.end(), g_.begin());
@@ -218,7 +263,9 @@ template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
   std::vector<Real> settled(q.begin(), q.end());
   settle<Real>(recipe_, settled, [](std::string_view) {});
+  if (tempered_) let_learn();
   begin(settled, std::vector<char>(movers_.size(), 0));
+  if (tempo_) start_tempo();
   if (tuner_ && tuner_->by_acceptance()) guess_pace();
 }
 
@@ -237,9 +284,12 @@ template <class Real>
 void Chain<Real>::next_phase() {
   flush();
   std::vector<char> keeps_p;
+  const bool unit_speed = unit_speed_;
   for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
   next_recipe();
-  for (std::size_t k = 0; k < keeps_p.size(); ++k) keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum);
+  if (tempered_) let_learn();
+  for (std::size_t k = 0; k < keeps_p.size(); ++k)
+    keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum && unit_speed == unit_speed_);
   if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
   begin(LargeArray<Real>(q_), keeps_p);
 }
@@ -255,6 +305,10 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
     const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
     noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
     for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
+    if (unit_speed_) {
+      const double size = std::sqrt(dot<Real>(mine, mine));
+      for (Real& x : mine) x = Real(double(x) / size);
+    }
     if (keeps_p[k] && !forgets_p(recipe_.parts[k], s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
   }
   place(q, p);
@@ -276,6 +330,7 @@ void Chain<Real>::step() {
   if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
   statistic_ = 0, proposals_now_ = 0;
+  if (unit_speed_) watch_energy();
   const auto [from, to] = left_out(0);
   for (std::size_t meeting = 0; meeting <= meetings_; ++meeting) {
     const std::size_t at = movers_.front().segments[meeting];
@@ -283,6 +338,8 @@ void Chain<Real>::step() {
     for (std::size_t k = 0; k < movers_.size(); ++k) run(k, meeting);
   }
   ++steps_;
+  if (tempered_) let_learn();
+  if (unit_speed_) read_energy_error();
   if (proposals_now_) statistics_ += statistic_ / double(proposals_now_);
   if (tuner_ && tuner_->learns_at(steps_)) learn();
 }
@@ -307,9 +364,10 @@ void Chain<Real>::schedule() {
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const PartRecipe& part = recipe_.parts[k];
     const double now = double(steps_ - recipe_.begins);
-    movers_[k].step = pace_ * pace_now_ * part.step.at(now);
+    movers_[k].beat = pace_ * pace_now_ * part.step.at(now);
+    movers_[k].step = tempo_ ? recipe_.tuning.tempo.psi(zeta_) * movers_[k].beat : movers_[k].beat;
     movers_[k].part.gamma = learnt_friction() * part.friction.at(now);
-    movers_[k].part.T = part.temperature.at(now);
+    movers_[k].part.T = heat_ * part.temperature.at(now);
     movers_[k].part.m = part.mass.at(now);
     movers_[k].part.h = movers_[k].step;
     if (!part.scheme.adaptive) continue;
@@ -321,11 +379,14 @@ void Chain<Real>::schedule() {
 
 template <class Real>
 void Chain<Real>::meet(std::size_t meeting) {
-  const Joint joint = recipe_.parts.front().scheme.moves[movers_.front().segments[meeting]].letter->joint;
+  const Move& move = recipe_.parts.front().scheme.moves[movers_.front().segments[meeting]];
+  const Joint joint = move.letter->joint;
   evaluate(meeting);
+  if (recipe_.heats) temper(meeting);
   if (joint == Joint::propose) propose();  // braces stand at the same meetings in all parts
   if (joint == Joint::decide) decide();
   if (joint == Joint::travel) travel();
+  if (joint == Joint::tempo) follow_tempo(move);
 }
 
 template <class Real>
@@ -367,16 +428,20 @@ void Chain<Real>::read_whole_energy() {
 
 template <class Real>
 void Chain<Real>::read_energy() {
-  reading_.energy = energy_;
+  const AskedFor asked = tempered_   ? AskedFor{tempered_->unbiased(energy_, alpha())}
+                         : disguise_ ? disguise_->asked_for()
+                                     : AskedFor{energy_};
+  reading_.energy = asked.energy;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
     const Part<Real>& s = movers_[k].part;
-    double product = dot<Real>(s.q, s.g), entries = double(s.size() - recipe_.parts[k].frozen.size());
-    for (const std::uint32_t i : recipe_.parts[k].frozen) product -= double(s.q[i]) * double(s.g[i]);
+    double product = asked.slope * dot<Real>(s.q, s.g), entries = double(s.size() - recipe_.parts[k].frozen.size());
+    for (const std::uint32_t i : recipe_.parts[k].frozen) product -= asked.slope * double(s.q[i]) * double(s.g[i]);
     reading_.parts[k].virial = product / 2;
     for (const auto& stretch : movers_[k].held.stretches)  // on a manifold <q.g> says nothing of T
       if (stretch.on) {
-        product -= dot<Real>(s.q.subspan(stretch.first, stretch.count), s.g.subspan(stretch.first, stretch.count));
+        product -= asked.slope *
+                   dot<Real>(s.q.subspan(stretch.first, stretch.count), s.g.subspan(stretch.first, stretch.count));
         entries -= double(stretch.count + stretch.slack_count);
       }
     reading_.parts[k].configurational_temperature = entries > 0 ? product / entries : NAN;
@@ -391,6 +456,7 @@ double Chain<Real>::momentum_square(const Part<Real>& s) const {
 template <class Real>
 double Chain<Real>::hamiltonian() const {
   double H = energy_;
+  if (unit_speed_) return H + movers_.front().part.T * work_;
   for (const Mover& mover : movers_) H += momentum_square(mover.part) / 2;
   return H;
 }
@@ -428,13 +494,14 @@ void Chain<Real>::decide() {
 template <class Real>
 void Chain<Real>::take_reading() {
   flush();
-  reading_.step = steps_;
+  reading_.step = steps_, reading_.replica = replica_;
   reading_.acceptance = proposals_   ? double(accepted_) / double(proposals_)
                         : no_u_turn_ ? statistics_ / double(steps_)
                                      : 1;
   reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
-  reading_.taken = movers_.front().step;
-  if (recipe_.weighed) reading_.log_weight = potential_->log_weight(q());
+  reading_.taken = tempo_ ? taken_ : movers_.front().step;
+  if (recipe_.tempered) reading_.alpha = alpha();
+  if (recipe_.weighed) reading_.log_weight = potential_->log_weight(q()) + weight_of_time();
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;
@@ -444,7 +511,8 @@ void Chain<Real>::take_reading() {
     part.residual = held.none() ? NAN : held.residual(movers_[k].part);
     part.tangency = held.none() ? NAN : held.tangency(movers_[k].part);
     part.fallbacks = fallbacks_[k];
-    if (!recipe_.parts[k].scheme.has_momentum) part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
+    if (!recipe_.parts[k].scheme.has_momentum || unit_speed_)
+      part.kinetic_energy = part.kinetic_temperature = part.tangency = NAN;
   }
 }
 

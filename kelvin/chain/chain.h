@@ -14,6 +14,8 @@
 #include "kelvin/data/batch.h"
 #include "kelvin/model/metric.h"
 #include "kelvin/model/scaled.h"
+#include "kelvin/model/switched.h"
+#include "kelvin/model/tempered.h"
 
 namespace kelvin {
 
@@ -32,18 +34,21 @@ struct Reading {
   std::uint64_t step = 0;
   double energy =
       0;  // U, and below q.g, at the step's last gradient: for strings that end by moving q, before that move
-  double acceptance = 0;    // share of proposals accepted so far; 1 without braces
-  bool diverging = false;   // a proposal of this step raised H by more than 1000 T
-  double statistic = 1;     // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
-  int depth = 0;            // of N: how often its path doubled
-  std::uint64_t leaps = 0;  // of N: leapfrog steps
-  double taken = 0;         // the first part's step, with all that changes it
-  double log_weight = 0;    // of the draw, up to a constant; -infinity if it is none of the law that is asked for
+  double acceptance = 0;      // share of proposals accepted so far; 1 without braces
+  bool diverging = false;     // a proposal of this step raised H by more than 1000 T
+  double statistic = 1;       // mean of min(1, exp(-(H' - H)/T)) over the proposals of this step
+  int depth = 0;              // of N: how often its path doubled
+  std::uint64_t leaps = 0;    // of N: leapfrog steps
+  double taken = 0;           // the first part's step, with all that changes it
+  double alpha = 0;           // the tempering variable
+  double energy_error = 0;    // of this step, in units of T, with p of unit length and no braces; else nan
+  double log_weight = 0;      // of the draw, up to a constant; -infinity if it is none of the law that is asked for
+  std::uint32_t replica = 0;  // the walker whose start this position goes back to
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
     field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
-    field(taken), field(log_weight), field(parts);
+    field(taken), field(alpha), field(energy_error), field(log_weight), field(replica), field(parts);
   }
 };
 
@@ -52,7 +57,7 @@ template <class Real>
 struct ChainState {
   std::uint64_t steps = 0, evaluations = 0, proposals = 0, accepted = 0;
   std::uint64_t fresh_at = 0;  // the meeting whose readers have the gradient of q
-  double energy = 0;
+  double energy = 0, zeta = 0;
   std::uint8_t stale = 1;
   std::vector<Real> q, p, g;             // in the coordinates of `factor`, if there are any
   std::vector<double> xi;                // of each part
@@ -60,14 +65,29 @@ struct ChainState {
   std::vector<double> fallbacks;         // of each part's projections
   double statistics = 0;                 // sum of the acceptance statistics of all steps
   std::vector<Real> covariance, anchor;  // of the gradient's noise; what the potential remembers
+  std::vector<double> bias;              // that a tempered potential has learnt
   std::vector<double> learnt, factor;    // of the warm-up: see Adaptation, and the coordinates q is given in
+  std::uint32_t replica = 0;             // see Replica
   Reading reading;                       // the last one: a walker that rests is still told of in the log
   template <class Visit>
   void fields(Visit&& field) {
-    field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(stale);
+    field(steps), field(evaluations), field(proposals), field(accepted), field(fresh_at), field(energy), field(zeta);
+    field(stale);
     field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
-    field(statistics), field(covariance), field(anchor), field(learnt), field(factor);
+    field(statistics), field(covariance), field(anchor), field(bias), field(learnt), field(factor), field(replica);
     reading.fields(field);
+  }
+};
+
+// What walkers at different temperatures exchange: a position and all that belongs to it. Momenta travel as those of
+// the temperature set, p over the root of the walker's heat, so that they stay tangent to constraints.
+template <class Real>
+struct Replica {
+  std::uint32_t number = 0;
+  std::vector<Real> q, p, memory, anchor;  // of optimizers; of the potential
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(number), field(q), field(p), field(memory), field(anchor);
   }
 };
 
@@ -92,6 +112,12 @@ class Chain {
 
   void pace(double factor) { pace_ = factor; }  // of all steps, besides what their schedules say
 
+  void heat(double factor) { heat_ = factor; }  // of all temperatures, likewise
+  std::uint32_t replica() const { return replica_; }
+  Replica<Real> replica_now();
+  void take(const Replica<Real>&);  // in place of its own; the gradient is taken anew, on the rows of the last one
+  double energy_on(Batch rows);     // U at q, changing nothing
+
   void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
 
   void step();
@@ -109,8 +135,15 @@ class Chain {
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
   std::uint32_t walker() const { return walker_; }
+  std::size_t rows() const { return potential_->rows(); }
   const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
   double step_of(std::size_t part) const { return movers_[part].step; }
+
+  // What the bias of a tempered potential has learnt; empty without. A walker may begin with that of another.
+  std::span<const double> learnt_bias() const {
+    return tempered_ ? std::span<const double>(tempered_->learnt()) : std::span<const double>();
+  }
+  void begin_with_bias(std::span<const double>);
 
   // What the warm-up has found so far, 1 without: factors of all steps, of all frictions, and of the coordinates (the
   // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
@@ -133,7 +166,7 @@ class Chain {
   };
   struct Mover {
     Part<Real> part;
-    double step = 0;
+    double step = 0, beat = 0;  // beat: the step before the tempo changes it
     std::vector<Pending> pending;
     std::uint64_t key = 0;
     std::vector<std::size_t> segments;  // moves[segments[k]] ... moves[segments[k + 1] - 1] lie between two meetings
@@ -169,6 +202,13 @@ class Chain {
   void travel();
   void leap(int direction);
   void learn();
+  double gradient_square() const;
+  void start_tempo();
+  double weight_of_time() const;
+  void follow_tempo(const Move&);
+  void watch_energy();
+  void read_energy_error();
+  void learn_by_energy();
   void guess_pace();
   void stay_stable();
   void stand_on(std::span<const double> factor);
@@ -180,17 +220,24 @@ class Chain {
     return {r.first + repeats_ * r.letters, r.first + r.times * r.letters};
   }
   void take_reading();
+  void let_learn();
+  void temper(std::size_t meeting);
+  Joint joint_at(std::size_t part, std::size_t meeting) const {
+    return recipe_.parts[part].scheme.moves[movers_[part].segments[meeting]].letter->joint;
+  }
+  double alpha() const { return double(movers_.back().part.q.front()); }
   double momentum_square(const Part<Real>&) const;
   double hamiltonian() const;
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
+  const Disguise* disguise_;            // potential_, if it is one
   Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;
   std::uint64_t seed_, metropolis_key_, evaluation_key_;
-  std::uint32_t walker_;
+  std::uint32_t walker_, replica_;
 
   LargeArray<Real> q_, p_, g_;
   std::vector<Real> normals_;
@@ -207,7 +254,10 @@ class Chain {
   bool prepares_ = false;                   // the potential is to be told of each evaluation
   std::size_t fresh_at_ = 0;                // the meeting whose readers have the gradient of q
   std::size_t threads_ = 1, normals_each_ = 0;
-  double energy_ = 0, pace_ = 1;
+  double energy_ = 0, pace_ = 1, heat_ = 1;
+  bool tempo_ = false, unit_speed_ = false;
+  double zeta_ = 0, taken_ = 0;          // what the tempo follows, and the step that it gave last
+  double work_ = 0, energy_before_ = 0;  // of p of unit length, over T, since the step began; U there
   bool stale_ = true, reading_now_ = false;
   std::uint64_t steps_ = 0, evaluations_ = 0;
   std::size_t meetings_ = 0;
@@ -227,6 +277,9 @@ class Chain {
   std::unique_ptr<Adaptation> tuner_;
   std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
   Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
+
+  Tempered<Real>* tempered_ = nullptr;  // within potential_, if it is
+  std::uint64_t learns_until_ = 0;      // its bias
 
   Reading reading_;
 };

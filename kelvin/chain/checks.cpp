@@ -10,10 +10,8 @@ void check_metropolis(const Recipe& recipe, bool full_batch) {
   if (!first.scheme.proposes) return;
   if (!full_batch)
     throw Error(
-        "part \"{}\": scheme \"{}\" has braces or N, which need every row and no mask at every evaluation; set "
-        "batch.size = "
-        "\"full\" or "
-        "use a scheme without them such as BAOAB",
+        "part \"{}\": scheme \"{}\" has braces or N, which need every row, no mask and no gradient_noise at "
+        "every evaluation; set batch.size = \"full\" or use a scheme without them such as BAOAB",
         first.name, first.scheme.text);
   for (const PartRecipe& part : recipe.parts) {
     const auto [low, high] = part.temperature.range();
@@ -39,8 +37,8 @@ void check_rows(const Recipe& recipe, bool full_batch) {
     for (const Move& m : part.scheme.moves)
       if (m.letter->all_rows && !full_batch)
         throw Error(
-            "part \"{}\": letter '{}' compares gradients of two steps, which needs every row at each; set "
-            "batch.size = \"full\" or use another optimizer",
+            "part \"{}\": letter '{}' compares gradients or energies of two points, which needs every row at each; set "
+            "batch.size = \"full\" or use another letter",
             part.name, m.letter->symbol);
 }
 
@@ -56,6 +54,40 @@ void check_manifolds(const Recipe& recipe) {
   }
 }
 
+void check_tempering(const Recipe& recipe) {
+  for (std::size_t k = 0; k < recipe.parts.size(); ++k)
+    for (const Move& m : recipe.parts[k].scheme.moves)
+      if (m.letter->joint == Joint::energy && !(recipe.heats && k + 1 == recipe.parts.size()))
+        throw Error("part \"{}\": letter '{}' is for the tempering variable; use B here", recipe.parts[k].name,
+                    m.letter->symbol);
+}
+
+// p of unit length moves in E = U/T as one.
+void check_unit_speed(const Recipe& recipe) {
+  for (const PartRecipe& part : recipe.parts) {
+    if (!part.scheme.unit_speed) continue;
+    const auto refuse = [&](const std::string& what) {
+      throw Error("part \"{}\": scheme \"{}\" gives p unit length, which needs {}", part.name, part.scheme.text, what);
+    };
+    if (recipe.parts.size() > 1) refuse(fmt::format("one part for all that moves, not {}", recipe.parts.size()));
+    if (!part.constraints.empty()) refuse("a part without constraints; use BAOAB with them");
+    if (!part.frozen.empty()) refuse("whole blocks: freeze all of a block or none of it");
+    if (part.size < 2) refuse("at least 2 parameters, not 1");
+    const auto [low, high] = part.temperature.range();
+    if (low != high || low <= 0)
+      refuse(fmt::format("a constant temperature above 0, not one from {} to {}", low, high));
+    if (const auto [light, heavy] = part.mass.range(); light != 1 || heavy != 1) refuse("mass = 1");
+  }
+}
+
+// Draws of one law have weights in one unit.
+void check_tempo(const Recipe& recipe) {
+  for (const Recipe& phase : recipe.later)
+    if (phase.parts.front().scheme.tempo != recipe.parts.front().scheme.tempo)
+      throw Error("letter Z gives draws weights, which need it in all phases or in none; \"{}\" and \"{}\" differ",
+                  recipe.parts.front().scheme.text, phase.parts.front().scheme.text);
+}
+
 }  // namespace
 
 void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
@@ -64,6 +96,9 @@ void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
   check_rows(recipe, all_rows);
   check_pieces(recipe, pieces);
   check_manifolds(recipe);
+  check_tempering(recipe);
+  check_unit_speed(recipe);
+  check_tempo(recipe);
 }
 
 }  // namespace kelvin

@@ -131,11 +131,14 @@ Ensembles<Real>::Ensembles(const RunSettings& run, const Recipe& recipe, Comm& c
     for (const std::uint32_t i : part.frozen) still_.push_back(part.offset + i);
     freedom_ += part.freedom();
   }
+  if (run.exchange.used()) exchange_ = std::make_unique<Exchange<Real>>(run, recipe, comm, tell);
   states_.resize(std::size_t(settings_.ensembles) * groups());
   for (auto& state : states_) state.blending = settings_.blending;
   if (method_->counts && settings_.blending == 0)
     tell_("coupling.blending is 0, so the walkers move as if each were alone");
-  if (!at_work()) return;
+  if (exchange_ && (method_->counts || collapse_->place))
+    throw Error("[exchange] and [coupling] both move walkers by what others do; keep one");
+  if (!at_work() || exchange_) return;
   check_coordinates(recipe);
   if (method_->counts) check_temperatures(recipe, stretches_);
   for (const Recipe& phase : recipe.later) check_temperatures(phase, stretches_);
@@ -154,11 +157,12 @@ Ensembles<Real>::Ensembles(const RunSettings& run, const Recipe& recipe, Comm& c
 
 template <class Real>
 bool Ensembles<Real>::at_work() const {
-  return (method_->counts && settings_.blending > 0) || collapse_->place;
+  return (method_->counts && settings_.blending > 0) || collapse_->place || exchange_;
 }
 
 template <class Real>
 bool Ensembles<Real>::due(std::size_t group, std::uint64_t step) const {
+  if (exchange_) return exchange_->due(step);
   return at_work() && step % refresh() == 0 && states_[group].step != step;
 }
 
@@ -311,6 +315,7 @@ void Ensembles<Real>::remember(Told& told, std::size_t group, std::uint64_t step
 
 template <class Real>
 void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads) {
+  if (exchange_) return exchange_->swap(mine, step, threads);
   Told told = ask(mine, group);
   look_at_temperature(told, group, step);
   remember(told, group, step);

@@ -4,6 +4,7 @@
 #pragma once
 #include "kelvin/chain/chain.h"
 #include "kelvin/chain/comm.h"
+#include "kelvin/chain/exchange.h"
 #include "kelvin/chain/run_settings.h"
 
 namespace kelvin {
@@ -61,7 +62,8 @@ class Ensembles {
   Comm& comm() const { return *comm_; }
   std::size_t groups() const { return at_work() ? method_->groups : 1; }
   std::size_t group_of(std::uint32_t walker) const { return walker % each_ % groups(); }
-  std::uint64_t refresh() const { return std::uint64_t(settings_.refresh); }
+  std::uint64_t refresh() const { return exchange_ ? exchange_->every() : std::uint64_t(settings_.refresh); }
+  Exchange<Real>* exchange() { return exchange_.get(); }  // null: walkers keep their positions
   bool due(std::size_t group, std::uint64_t step) const;
 
   // Moves starts that coincide apart; `mine` are those of this rank's walkers, `first` the number of the first.
@@ -100,6 +102,7 @@ class Ensembles {
   std::vector<std::size_t> still_;  // entries that never move
   std::vector<CouplingState<Real>> states_;
   bool told_of_flatness_ = false;
+  std::unique_ptr<Exchange<Real>> exchange_;
 };
 
 }  // namespace kelvin

@@ -38,18 +38,21 @@ void Chain<Real>::put_off(std::size_t k, std::size_t first_move, std::size_t las
   if (first_move == last_move) return;
   Mover& mover = movers_[k];
   mover.pending.push_back({first_move, last_move, mover.part, mover.step, steps_});
+  if (recipe_.heats && k + 1 == movers_.size()) return;  // U does not depend on alpha
   for (std::size_t at = first_move; at < last_move; ++at) stale_ |= recipe_.parts[k].scheme.moves[at].letter->moves_q;
 }
 
 // A letter that needs a sum over its part ends a run of blocks.
 template <class Real>
 void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
-  const auto& [letter, share, occurrence] = recipe_.parts[k].scheme.moves[at];
+  const auto& [letter, share, occurrence, occurrences] = recipe_.parts[k].scheme.moves[at];
   flush(k);
-  movers_[k].part.count = double(steps_ - recipe_.begins) / share + double(occurrence) + 1;
+  movers_[k].part.count = double((steps_ - recipe_.begins) * occurrences + occurrence + 1);
+  const auto z = std::span(normals_).first(std::size_t(letter->normals) * movers_[k].part.size());
+  if (!z.empty()) noise_->normals({movers_[k].key, walker_, steps_, std::uint16_t(at)}, 0, z);
   Held<Real>& held = movers_[k].held;
   if (letter->moves_q && !held.none()) held.keep_point(movers_[k].part);
-  letter->flow(movers_[k].part, share * movers_[k].step, {});
+  letter->flow(movers_[k].part, share * movers_[k].step, z);
   if (letter->moves_q && !held.none()) {
     held.project(movers_[k].part, tallies_.front());
     count_fallbacks(k);
@@ -94,12 +97,12 @@ template <class Real>
 void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch, std::size_t t) {
   const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
   const auto apply = [&](const Pending& pending, std::size_t at, std::size_t first, Part<Real>& block) {
-    const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
+    const auto& [letter, share, occurrence, occurrences] = recipe.scheme.moves[at];
     const std::size_t each = std::size_t(letter->normals);
     const auto z = normals.first(each * block.size());
     if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
     else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
-    if (letter->memory) block.count = double(pending.steps - recipe_.begins) / share + double(occurrence) + 1;
+    if (letter->memory) block.count = double((pending.steps - recipe_.begins) * occurrences + occurrence + 1);
     letter->flow(block, share * pending.step, z);
   };
   if (stretch.on) return advance_held(recipe, mover, stretch, t, apply);
@@ -120,7 +123,7 @@ void Chain<Real>::advance_held(const PartRecipe& recipe, const Mover& mover, con
     Part<Real> slack = pending.part.slice(stretch.slack, stretch.slack_count);
     const Coordinates<Real> piece{entries.q, entries.p, slack.q, slack.p};
     for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
-      const auto& [letter, share, occurrence] = recipe.scheme.moves[at];
+      const auto& [letter, share, occurrence, occurrences] = recipe.scheme.moves[at];
       if (letter->drifts) {
         stretch.on->drift(piece, share * pending.step / pending.part.m, tallies_[t]);
         continue;
@@ -155,7 +158,7 @@ void Chain<Real>::restore_frozen(std::size_t k) {
   }
 }
 
-#define KELVIN_MEMBERS(Real)                                                  \
+#define KELVIN_MEMBERS(Real)                                                 \
   template void Chain<Real>::run(std::size_t, std::size_t);                  \
   template void Chain<Real>::put_off(std::size_t, std::size_t, std::size_t); \
   template void Chain<Real>::flush();                                        \

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/problem.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/chain/exchange.h"
+#include "kelvin/chain/tempering.h"
 #include "kelvin/model/anchored.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/loss.h"
@@ -8,6 +13,8 @@
 #include "kelvin/model/mlp.h"
 #include "kelvin/model/penalty.h"
 #include "kelvin/model/prior.h"
+#include "kelvin/model/shaken.h"
+#include "kelvin/model/switched.h"
 #include "kelvin/model/toys.h"
 
 namespace kelvin {
@@ -25,14 +32,18 @@ std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Data
 // One recipe, or that of the first phase followed by those of the others.
 Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows) {
   const auto& freeze = settings.model.freeze;
-  if (settings.phase.empty())
-    return make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+  if (settings.phase.empty()) {
+    Recipe one = make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+    if (settings.tempering.on()) add_tempering(one, settings.tempering);
+    return one;
+  }
   std::vector<Recipe> phases;
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
     auto parts = phase.part;
     for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
     phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
+    if (settings.tempering.on()) add_tempering(phases.back(), settings.tempering);
     phases.back().begins = begins;
     begins += std::uint64_t(phase.steps);
     if (phases.back().part_of != phases.front().part_of)
@@ -46,7 +57,16 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   return first;
 }
 
-RunSettings without_constraints(RunSettings settings) {
+Schedule variance_of(const RunSettings& settings, const std::string& part, double rows) {
+  const Schedule noise(settings.part.at(part).gradient_noise, {double(settings.warmup + settings.steps), rows});
+  if (const auto [low, high] = noise.range(); !(low >= 0) || !std::isfinite(high))
+    throw Error("part.{}.gradient_noise is a variance and must be at least 0 and finite, not from {} to {}", part, low,
+                high);
+  return noise;
+}
+
+RunSettings without_slack(RunSettings settings) {
+  settings.tempering = {};
   for (auto& [name, part] : settings.part) part.constraint = Choice();
   return settings;
 }
@@ -73,6 +93,44 @@ const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& blo
   return nullptr;
 }
 
+// Whether the gradient that a draw leaves behind is that of the draw: no part moves q before its first gradient, which
+// may then be taken early, or none does after its last one.
+bool evaluates_at_draws(const Recipe& recipe) {
+  bool starts_still = true, ends_still = true;
+  for (const PartRecipe& part : recipe.parts) {
+    const auto& moves = part.scheme.moves;
+    const auto reads = [](const Move& m) { return m.letter->joint == Joint::gradient; };
+    const auto moves_q = [](const Move& m) { return m.letter->moves_q; };
+    const auto first = std::ranges::find_if(moves, reads);
+    const auto last = std::find_if(moves.rbegin(), moves.rend(), reads);
+    starts_still &= std::none_of(moves.begin(), first, moves_q);
+    ends_still &= last != moves.rend() && std::none_of(moves.rbegin(), std::next(last), moves_q);
+  }
+  return starts_still || ends_still;
+}
+
+// Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
+template <class Real>
+std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> potential, const RunSettings& settings,
+                                          const Recipe& recipe) {
+  const double T = constant_temperature(recipe, "switching");
+  const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
+  if (potential->rows() > 0 && settings.batch.size.of(potential->rows()) < potential->rows())
+    refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
+  if (potential->noisy()) refuse("masks, which make U another one at every evaluation");
+  if (!recipe.later.empty()) refuse("phases");
+  if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
+  if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
+  if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
+    refuse(
+        fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
+                    "without braces or N that begins or ends with B",
+                    recipe.parts.front().scheme.text));
+  constexpr long most = 1 << 23;  // that can be counted in single precision
+  return with_switching(std::move(potential), {T, settings.switching.highest, std::size_t(settings.switching.nodes),
+                                               std::uint64_t(std::min(most, settings.warmup))});
+}
+
 }  // namespace
 
 template <class Real>
@@ -89,9 +147,11 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     problem.train = make_mlp<Real>(model, problem.data.train, remark);
     problem.potential = problem.train->clone();
   }
-  problem.recipe = recipe_of(slack == Slack::kept ? settings : without_constraints(settings),
-                             problem.potential->blocks(), problem.rows());
-  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, std::uint64_t(settings.warmup)};
+  problem.recipe =
+      recipe_of(slack == Slack::kept ? settings : without_slack(settings), problem.potential->blocks(), problem.rows());
+  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
+                           std::uint64_t(settings.warmup)};
+  for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train->arrange(blocks);
@@ -102,6 +162,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   std::vector<BlockPrior> priors, confining;
   std::vector<BlockPenalty> penalties;
   std::vector<BlockMask> masks;
+  std::vector<BlockShake> shakes;
   for (const auto& [block, part] : problem.recipe.part_of) {
     if (block_named(block, problem.recipe.blocks).slack) continue;
     const PartSettings& own = settings.part.at(part);
@@ -109,6 +170,9 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     const std::size_t before = penalties.size();
     if (own.penalty.given()) penalties.push_back({block, own.penalty});
     if (own.mask.given()) masks.push_back({block, own.mask});
+    if (own.gradient_noise.given())
+      shakes.push_back(
+          {block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
     if (own.weight_decay > 0 && !decays(problem.recipe, part))
       penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
@@ -124,9 +188,22 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   if (settings.batch.anchor_every > 0)
     problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
   if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
+  const bool tempered = problem.recipe.tempered,
+             whole = row_named(settings.tempering.of, tempering_extents(), "extent of tempering").whole;
+  if (tempered) check_tempered(settings, problem.recipe, remark);
+  const auto turn_down = [&] {
+    problem.potential = std::make_unique<Tempered<Real>>(std::move(problem.potential), settings.tempering,
+                                                         tempered_temperature(problem.recipe));
+  };
+  if (tempered && !whole) turn_down();
   problem.potential = with_priors(std::move(problem.potential), std::move(priors));
   if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
-  problem.recipe.weighed = problem.potential->weighs();
+  if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
+  if (tempered && whole) turn_down();
+  if (settings.switching.used() && slack == Slack::kept)
+    problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
+  problem.recipe.weighed |= problem.potential->weighs();
+  for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
   for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
   return problem;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/run_settings.h"
 
+#include <cmath>
+
 #include "kelvin/chain/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/dynamics/preset.h"
@@ -47,6 +49,16 @@ void complete_phase(Value::Group& phase, const Value::Group& file, std::size_t l
   apply_preset(phase, layers);
 }
 
+void check_switching(const RunSettings& s) {
+  if (!s.switching.used()) return;
+  if (!(s.switching.highest > 1) || !std::isfinite(s.switching.highest))
+    throw Error("switching.highest must be a factor above 1, or 0 for none, not {}", s.switching.highest);
+  at_least(2, s.switching.nodes, "switching.nodes");
+  if (s.exchange.used()) throw Error("[switching] and [exchange] both heat what is sampled; keep one");
+  if (s.warmup < 1000)
+    throw Error("[switching] learns its weights during warm-up and needs at least 1000 steps of it, not {}", s.warmup);
+}
+
 constexpr StoredWeights ways[] = {{"full", "<f4", "<f8"}, {"half", "<f2", "<f2"}, {"none", "", ""}};
 
 }  // namespace
@@ -79,6 +91,10 @@ RunSettings read_run_settings(const Value& given) {
           }
   }
   read(s, file, "");
+  if (const auto* group = std::get_if<Value::Group>(&file.is); group && group->contains("tempering"))
+    if (const auto* own = std::get_if<Value::Group>(&group->at("tempering").is); own && !own->contains("form"))
+      s.tempering.form = tempering_forms().front().name;
+  at_least(0, s.tempering.pilot, "tempering.pilot");
   bool has_preset = s.preset.given();
   for (const PhaseSettings& phase : s.phase) has_preset |= phase.preset.given();
   for (const auto& [name, part] : s.part)
@@ -121,6 +137,8 @@ RunSettings read_run_settings(const Value& given) {
     throw Error("row_shares must be a power of two from 1 to 1024, not {}", s.row_shares);
   if (toy && s.row_shares > 1)
     throw Error("row_shares = {} needs rows of data; model.toy = \"{}\" has none", s.row_shares, s.model.toy.name);
+  s.walkers = check_exchange(s.exchange, s.walkers, std::get<Value::Group>(file.is).contains("walkers"));
+  check_switching(s);
   check_ensembles(s.coupling, s.walkers);
   row_named(s.store.weights, stored_weights(), "way to store weights");
   if (toy && (s.store.predictions || s.store.log_likelihood))

@@ -5,6 +5,7 @@
 #include "kelvin/data/load.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/model/network.h"
+#include "kelvin/model/tempering.h"
 
 namespace kelvin {
 
@@ -71,6 +72,46 @@ struct CouplingSettings {
   }
 };
 
+// Walkers at several temperatures that exchange positions (docs/exchange.md).
+struct ExchangeSettings {
+  std::vector<double> temperatures;
+  long rungs = 0, every = 100, ladders = 1, batches = 0;
+  double highest = 0;
+  bool adapt = false;
+  bool used() const { return !temperatures.empty() || rungs > 0 || highest > 0; }
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(
+        "temperatures", temperatures,
+        "of the walkers of a ladder, as factors of the one set, from 1 upwards: [1, 2, 4]; only the first one's draws "
+        "follow the law that is asked for");
+    field("rungs", rungs, "instead: so many temperatures, each the same factor above the last");
+    field("highest", highest, "with rungs: the last factor");
+    field("every", every, "steps between two attempts to exchange positions");
+    field("ladders", ladders, "independent sets of such walkers; two or more can be compared (rhat)");
+    field("adapt", adapt, "during warm-up, move the temperatures between the first and the last to equal acceptance");
+    field("batches", batches,
+          "losses are compared on so many minibatches, the same ones for both walkers, with a correction for what is "
+          "not known of the others; 0 compares on all rows, exactly");
+  }
+};
+
+// One walker at a continuum of temperatures (docs/exchange.md).
+struct SwitchingSettings {
+  static constexpr const char* shorthand = "highest";
+  double highest = 0;
+  long nodes = 20;
+  bool used() const { return highest != 0; }
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("highest", highest,
+          "infinite-switch simulated tempering: U is flattened as if its temperature went up to this factor of the one "
+          "set; draws carry weights; 0 does not");
+    field("nodes", nodes,
+          "temperatures it is the sum of: some 8 more than twice the standard deviation of U over the temperature");
+  }
+};
+
 // A stretch of the run in which the parts move in their own way.
 struct PhaseSettings {
   long steps = 0;
@@ -97,9 +138,13 @@ struct RunSettings {
   std::map<std::string, PartSettings> part;
   PatienceSettings patience;
   CouplingSettings coupling;
+  ExchangeSettings exchange;
+  SwitchingSettings switching;
   AdaptSettings adapt;
   JitterSettings jitter;
   CovarianceSettings covariance;
+  TemperingSettings tempering;
+  TempoSettings tempo;
   std::vector<PhaseSettings> phase;
   template <class Visit>
   void fields(Visit&& field) {
@@ -130,9 +175,13 @@ struct RunSettings {
     field("part", part, "");
     field("patience", patience, "");
     field("coupling", coupling, "");
+    field("exchange", exchange, "");
+    field("switching", switching, "");
     field("adapt", adapt, "");
     field("jitter", jitter, "");
     field("covariance", covariance, "");
+    field("tempering", tempering, "");
+    field("tempo", tempo, "");
     field("phase", phase, "");
   }
 };

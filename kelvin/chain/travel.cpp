@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chain does besides its string: the path of letter N, jitter, and learning during the warm-up.
+// What a chain does besides its string: the path of letter N, jitter, learning during the warm-up, and tempering.
 #include <algorithm>
 #include <cmath>
 
@@ -35,6 +35,14 @@ void Chain<Real>::tune() {
             "jitter.length needs braces around repeats, the same number in all parts, as in R{{(BAB)10}}; part "
             "\"{}\" has \"{}\"",
             part.name, part.scheme.text);
+  if (scheme.tempo && (tuning.adapt.step || tuning.adapt.friction))
+    throw Error(
+        "adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
+        scheme.text);
+  const auto [least, most] = recipe_.parts.front().friction.range();
+  if (scheme.unit_speed && tuning.adapt.friction && !(least > 0 && std::isfinite(most)))
+    throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",
+                scheme.text, least, most);
   if (needs_noise(recipe_)) {
     if (!recipe_.later.empty())
       throw Error("letter V needs one way to move from beginning to end; leave out the phases");
@@ -44,7 +52,7 @@ void Chain<Real>::tune() {
   for (const Move& move : scheme.moves)
     if (scheme.proposes && move.letter->moves_q) leap_share_ = move.share;
   if (!tuning.learns()) return;
-  tuner_ = std::make_unique<Adaptation>(recipe_, scheme.proposes);
+  tuner_ = std::make_unique<Adaptation>(recipe_);
   const MassShape shape = tuning.rescaling().shape;
   if (shape == MassShape::none) return;
   auto scaled = std::make_unique<Scaled<Real>>(std::move(potential_), recipe_.size,
@@ -114,6 +122,7 @@ void Chain<Real>::travel() {
 // The pace is doubled or halved until the acceptance of one leapfrog step with fresh momenta crosses 0.8.
 template <class Real>
 void Chain<Real>::guess_pace() {
+  if (unit_speed_) return tuner_->begin_again(tuner_->pace());  // a leapfrog is none of its steps
   evaluate(0);
   propose();
   const std::uint64_t key = stream_key(seed_, "guess");
@@ -164,6 +173,8 @@ void Chain<Real>::stay_stable() {
 template <class Real>
 void Chain<Real>::learn() {
   flush();
+  if (unit_speed_) learn_by_energy();
+  bool changed = false;
   if (tuner_->by_acceptance()) tuner_->accepted(steps_, statistic_ / double(proposals_now_));
   if (tuner_->by_temperatures()) {
     Temperatures now;
@@ -174,20 +185,54 @@ void Chain<Real>::learn() {
       now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
       freedom += double(recipe_.parts[k].freedom());
     }
-    if (tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom}) && recipe_.tuning.adapt.step)
-      stay_stable();
+    changed = tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
-  if (!scaled_ || !tuner_->watch(steps_, q())) return;
-  stand_on(tuner_->factor());
+  if (scaled_ && tuner_->watch(steps_, q())) {
+    stand_on(tuner_->factor());
+    changed = true;
+  }
+  if (!changed || !recipe_.tuning.adapt.step) return;
   if (tuner_->by_acceptance()) guess_pace();
+  else if (!unit_speed_) stay_stable();
 }
 
-#define KELVIN_MEMBERS(Real)                \
-  template void Chain<Real>::tune();        \
-  template void Chain<Real>::draw_jitter(); \
-  template void Chain<Real>::travel();      \
-  template void Chain<Real>::guess_pace();  \
-  template void Chain<Real>::learn();
+// The bias learns during the warm-up, while alpha moves: a function of the step, not of when it is asked.
+template <class Real>
+void Chain<Real>::let_learn() {
+  tempered_->learn(steps_ < learns_until_ && recipe_.parts.back().frozen.empty());
+}
+
+template <class Real>
+void Chain<Real>::begin_with_bias(std::span<const double> learnt) {
+  if (!tempered_ || learnt.size() != tempered_->learnt().size())
+    throw Error("a bias of {} numbers does not fit one of {}", learnt.size(), learnt_bias().size());
+  std::copy(learnt.begin(), learnt.end(), tempered_->learnt().begin());
+}
+
+// Forms of tempering that heat the bath: the other parts have temperature T/g(alpha) until they meet again, and the
+// letters of alpha that go by their energy find its slope, g'(alpha) (U + p.p/2m) and that of the bias, as a gradient.
+template <class Real>
+void Chain<Real>::temper(std::size_t meeting) {
+  flush();
+  const std::size_t last = movers_.size() - 1;
+  double energy = energy_;
+  for (std::size_t k = 0; k < last; ++k) {
+    movers_[k].part.T = tempered_->temperature(alpha());
+    energy += momentum_square(movers_[k].part) / 2;
+  }
+  if (joint_at(last, meeting) == Joint::energy)
+    g_[recipe_.parts[last].offset] = Real(tempered_->slope(alpha(), energy));
+}
+
+#define KELVIN_MEMBERS(Real)                      \
+  template void Chain<Real>::tune();              \
+  template void Chain<Real>::draw_jitter();       \
+  template void Chain<Real>::travel();            \
+  template void Chain<Real>::guess_pace();        \
+  template void Chain<Real>::learn();             \
+  template void Chain<Real>::let_learn();         \
+  template void Chain<Real>::temper(std::size_t); \
+  template void Chain<Real>::begin_with_bias(std::span<const double>);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
 

@@ -78,11 +78,12 @@ std::span<const std::uint32_t> without_replacement(Deck& d, std::uint64_t n) {
 }
 
 constexpr BatchOrder orders[] = {
-    {"shuffled", "slices of a fresh permutation each epoch; the last slice may be short", shuffled},
-    {"with_replacement", "every row drawn independently, so a row may come twice", with_replacement, true},
-    {"without_replacement", "a fresh set of different rows each time, independent of the last", without_replacement},
-    {"sequential", "slices in the order of the file, from the start again at its end", sequential},
-    {"symmetric", "slices of a permutation forwards, then backwards, then a fresh permutation", symmetric},
+    {"shuffled", "slices of a fresh permutation each epoch; the last slice may be short", shuffled, false, 1},
+    {"with_replacement", "every row drawn independently, so a row may come twice", with_replacement, true, 1},
+    {"without_replacement", "a fresh set of different rows each time, independent of the last", without_replacement,
+     false, 1},
+    {"sequential", "slices in the order of the file, from the start again at its end", sequential, false, 1},
+    {"symmetric", "slices of a permutation forwards, then backwards, then a fresh permutation", symmetric, false, 2},
 };
 
 }  // namespace

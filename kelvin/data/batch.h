@@ -3,6 +3,7 @@
 // `orders` in batch.cpp.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -50,7 +51,8 @@ struct Deck {
 struct BatchOrder {
   std::string_view name, meaning;
   std::span<const std::uint32_t> (*rows)(Deck&, std::uint64_t n);
-  bool replaces = false;  // a row may come twice in a batch
+  bool replaces;   // a row may come twice in a batch
+  int bias_order;  // the power of h in what the noise of batches adds to averages; lower for words of lower order
 };
 std::span<const BatchOrder> batch_orders();
 
@@ -63,6 +65,7 @@ class Batches {
     const double S = deck_.size, N = deck_.rows;
     return full() ? 0 : order_->replaces ? 1 / S : (1 - S / N) / S;
   }
+  double bias_order() const { return full() ? std::numeric_limits<double>::infinity() : order_->bias_order; }
   // Rows of evaluation n, valid until the next call; empty means every row (full batch or no data).
   std::span<const std::uint32_t> operator()(std::uint64_t n);
 

@@ -23,8 +23,10 @@ namespace {
 struct TargetKind {
   std::string_view name;
   bool may_be_numbers, may_be_classes;  // auto: both, and the loss decides
+  bool are_inputs = false;              // what else a file has is not looked at
 };
-constexpr TargetKind target_kinds[] = {{"auto", true, true}, {"numbers", true, false}, {"classes", false, true}};
+constexpr TargetKind target_kinds[] = {
+    {"auto", true, true}, {"numbers", true, false}, {"classes", false, true}, {"inputs", true, false, true}};
 
 struct Standardised {
   std::string_view name;
@@ -145,13 +147,13 @@ Rows rows_of(Source& source, const Wanted& wanted, const std::vector<std::string
   return rows;
 }
 
-Rows rows_of(Source source, const DataSettings& s, bool classes, bool texts_allowed) {
+Rows rows_of(Source source, const DataSettings& s, bool classes, const TargetKind& kind) {
   const Sheet& x = source.inputs;
   const Sheet& y = source.targets ? *source.targets : x;
   const std::vector<Word> none;
   const std::vector<Word>&wanted_x = source.chosen ? none : s.inputs, &wanted_y = source.chosen ? none : s.targets;
   Columns out = columns(wanted_y, y);
-  if (out.empty()) out = source.targets ? all_but({}, y) : Columns{y.columns() - 1};
+  if (out.empty() && !kind.are_inputs) out = source.targets ? all_but({}, y) : Columns{y.columns() - 1};
   Columns in = columns(wanted_x, x);
   if (in.empty()) in = all_but(source.targets ? Columns{} : out, x);
   if (in.empty()) throw Error("{}: has only the column \"{}\"; inputs and targets need one each", x.file, x.names[0]);
@@ -159,7 +161,7 @@ Rows rows_of(Source source, const DataSettings& s, bool classes, bool texts_allo
     for (const std::size_t j : out)
       if (std::find(in.begin(), in.end(), j) != in.end())
         throw Error("{}: column \"{}\" is both an input and a target; leave it out of one", x.file, x.names[j]);
-  return rows_of(source, {in, out, classes, texts_allowed}, s.derived);
+  return rows_of(source, {in, kind.are_inputs ? Columns{} : out, classes, kind.may_be_classes}, s.derived);
 }
 
 // The second file must have the columns of the first. Names that only one of them gives count for both.
@@ -347,6 +349,10 @@ void standardise(Splits& splits, const Standardised& which, const Remark& remark
   }
 }
 
+void aim_at_inputs(Dataset& data) {
+  data.targets = data.inputs, data.target_names = data.input_names, data.target_units = data.input_units;
+}
+
 // ---- sources of the three sets
 
 struct Sources {
@@ -469,15 +475,15 @@ nlohmann::json as_json(const Word& word) { return word.text; }
 Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const Remark& remark) {
   const TargetKind& kind = word(s.targets_are, target_kinds, "kind of targets");
   const Standardised& units = word(s.standardise, standardised, "standardise");
+  if (kind.are_inputs && units.targets)
+    throw Error("standardise = \"{}\", but the targets are the inputs; use \"inputs\" or \"none\"", s.standardise);
   if (s.rows < 0) throw Error("rows = {}: it must be a number of training rows, or 0 for all", s.rows);
   const bool wanted = kind.may_be_classes && (wants_classes || !kind.may_be_numbers);
 
   Sources from = sources(s, seed);
-  Rows train = rows_of(std::move(from.train), s, wanted, kind.may_be_classes);
+  Rows train = rows_of(std::move(from.train), s, wanted, kind);
   const bool classes = wanted || !train.labels.empty();
-  const auto rows = [&](std::optional<Source>& source) {
-    return rows_of(std::move(*source), s, classes, kind.may_be_classes);
-  };
+  const auto rows = [&](std::optional<Source>& source) { return rows_of(std::move(*source), s, classes, kind); };
   std::optional<Rows> validation, test;
   if (from.validation) validation = rows(from.validation);
   if (from.test) test = rows(from.test);
@@ -512,6 +518,8 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
   for (Dataset* empty : {&splits.validation, &splits.test})
     if (empty->rows == 0) *empty = subset(splits.train, {});
   standardise(splits, units, remark);
+  if (kind.are_inputs)
+    for (Dataset* data : {&splits.train, &splits.validation, &splits.test}) aim_at_inputs(*data);
   return splits;
 }
 
@@ -523,7 +531,9 @@ Dataset load_rows(std::string file, std::string labels_file, const DataSettings&
     file = directory.test_file, labels_file = directory.test_labels_file;
   }
   Source source = read_source(file, labels_file, s, false);
-  const Wanted wanted = wanted_like(source, s, like);
+  const bool aims_at_inputs = word(s.targets_are, target_kinds, "kind of targets").are_inputs;
+  Wanted wanted = wanted_like(source, s, like);
+  if (aims_at_inputs) wanted.targets.clear();
   Rows rows = rows_of(source, wanted, s.derived);
   if (wanted.classes && !wanted.targets.empty()) {
     if (wanted.targets.size() > 1) rows.data.target_names = like.classes;  // in the order they were found
@@ -536,6 +546,7 @@ Dataset load_rows(std::string file, std::string labels_file, const DataSettings&
   data.input_units = like.input_units, data.target_units = like.target_units;
   to_units(data.input_units, data.inputs);
   to_units(data.target_units, data.targets);
+  if (aims_at_inputs) aim_at_inputs(data);
   return data;
 }
 

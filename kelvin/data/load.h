@@ -48,7 +48,9 @@ struct DataSettings {
           "columns, by name or number from 0, or the array of an NPZ file; empty: all but the targets");
     field("targets", targets, "likewise; empty: the last column, or the array y");
     field("derived", derived, "further inputs made of the others: \"x1^2\", \"sin(x1)\", \"x1*x2\"");
-    field("targets_are", targets_are, "numbers, classes, or auto: what the loss of the model asks for");
+    field("targets_are", targets_are,
+          "numbers, classes, inputs (an autoencoder: the inputs themselves), or auto: what the loss of the model asks "
+          "for");
     field("classes", classes, "keep only rows of these classes, numbered in this order, for example [7, 9]");
     field("standardise", standardise,
           "shift to mean 0 and scale to deviation 1 over the training rows: none, inputs, "

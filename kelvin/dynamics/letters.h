@@ -18,9 +18,11 @@ enum class Joint {
   no,        // local: parts do not meet
   wait,      // meet, nothing else
   gradient,  // evaluate U and its gradient if q has moved
+  energy,    // tell the tempering variable U and the kinetic energy of the others, which is its gradient
   propose,   // remember this state
   decide,    // keep the new state or return, by Metropolis
   travel,    // follow a path of many gradients and stay at one of its points
+  tempo,     // let the gradient set the pace of all parts
 };
 
 enum class Forgets { never, always, at_infinite_friction };  // whether p afterwards depends on p before
@@ -37,6 +39,7 @@ struct LetterTraits {
   int piece = 0;             // the piece of U whose gradient it reads; 0 for all of it
   bool drifts = false;       // moves q along p: on a manifold, along that
   int look = 0;              // 1 begins a look ahead, -1 takes it back
+  bool unit_speed = false;   // keeps |p| = 1
 };
 
 struct Letter : LetterTraits {
@@ -55,7 +58,8 @@ struct Letter : LetterTraits {
   }
   bool local() const { return joint == Joint::no; }
   bool proposes() const { return joint == Joint::propose || joint == Joint::decide || joint == Joint::travel; }
-  bool bath() const { return local() && normals > 0; }
+  bool everywhere() const { return proposes() || joint == Joint::tempo; }  // all parts have it at the same meetings
+  bool bath() const { return local() && normals > 0 && !unit_speed; }
   void flow(const Part<float>& s, double h, std::span<const float> z) const { flow_float(s, h, z); }
   void flow(const Part<double>& s, double h, std::span<const double> z) const { flow_double(s, h, z); }
 };

@@ -92,6 +92,13 @@ void damp_noise(const Part<Real>& part, double t, std::span<const Real>) {
     for (std::size_t i = 0; i < n; ++i) part.p[i] += Real(weights[j]) * noise.columns[j * n + i];
 }
 
+// Euler step of dp = -g dt - gamma p dt + sqrt(2 gamma m T) dW
+template <class Real>
+void euler(const Part<Real>& s, double h, std::span<const Real> z) {
+  const Real c = Real(h), keep = Real(1 - s.gamma * h), spread = Real(std::sqrt(2 * h * s.gamma * s.m * s.T));
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = keep * s.p[i] - c * s.g[i] + spread * z[i];
+}
+
 // Euler step of dq = -g/m dt + sqrt(2 T/m) dW; at T = 0 this is gradient descent.
 template <class Real>
 void overdamped(const Part<Real>& s, double h, std::span<const Real> z) {
@@ -125,6 +132,40 @@ void drift_in_bath(const Part<Real>& s, double h, std::span<const Real> z) {
     s.q[i] += reach * s.p[i] + aq * z[2 * i];
     s.p[i] = keep * s.p[i] + bp * z[2 * i] + cp * z[2 * i + 1];
   }
+}
+
+// ---- momenta of unit length, u = p, in the energy E = U/T of n degrees of freedom
+
+template <class Real>
+void normalise(std::span<Real> p) {
+  const double size = std::sqrt(dot(p.size(), p.data(), p.data()));
+  for (Real& x : p) x = Real(double(x) / size);
+}
+
+// du = -(1 - u u') G dt / (n - 1), G = grad E, solved exactly for constant G. With e = -G/|G|, a = e.u, delta =
+// h |G| / (n - 1), z = e^-delta:  u ~ (1 - z)(1 + z + a (1 - z)) e + 2 z u, and the kinetic energy grows by
+// (n - 1) log(cosh delta + a sinh delta) = (n - 1) (delta + log((1 + a + (1 - a) z^2) / 2)).
+template <class Real>
+void turn(const Part<Real>& s, double h, std::span<const Real>) {
+  const double g = std::sqrt(dot(s.size(), s.g.data(), s.g.data()));
+  normalise(s.p);
+  if (g == 0) return;
+  const double n = s.constants->freedom - 1, delta = h * g / (s.T * n), a = -dot(s.size(), s.g.data(), s.p.data()) / g;
+  const double z = std::exp(-delta), rest = -std::expm1(-delta);
+  const double along = -rest * (1 + z + a * rest) / g, keep = 2 * z;
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = Real(along * double(s.g[i]) + keep * double(s.p[i]));
+  normalise(s.p);
+  if (s.work) *s.work += n * (delta + std::log((1 + a + (1 - a) * z * z) / 2));
+}
+
+// u ~ u + nu R, nu^2 = (e^(2 gamma h) - 1) / n: forgets its direction over a length 1/gamma.
+template <class Real>
+void stray(const Part<Real>& s, double h, std::span<const Real> z) {
+  const double nu = std::sqrt(std::expm1(2 * s.gamma * h) / s.constants->freedom);
+  const bool anew = std::isinf(nu);
+  const Real keep = anew ? 0 : 1, spread = anew ? 1 : Real(nu);
+  for (std::size_t i = 0; i < s.size(); ++i) s.p[i] = keep * s.p[i] + spread * z[i];
+  normalise(s.p);
 }
 
 // ---- optimizers: h is the learning rate, a the number of this update, counted from 1
@@ -201,6 +242,28 @@ void rmsprop(const Part<Real>& s, double h, std::span<const Real>) {
   for (std::size_t i = 0; i < s.size(); ++i) {
     s.u[i] = keep * s.u[i] + add * s.g[i] * s.g[i];
     s.q[i] -= rate * s.g[i] / (std::sqrt(s.u[i]) + floor);
+  }
+}
+
+// Santa, a thermostat u for every entry and the metric of RMSprop: v = beta2 v + (1 - beta2) g^2, at first v = g^2,
+// G = 1/sqrt(floor + sqrt v), and
+// dp = -G g dt - u p dt + sqrt(2 gamma m T) dW, du = eps (p^2/m - T) dt, then dq = G p/m dt. At T = 0 u rests.
+template <class Real>
+void santa(const Part<Real>& s, double h, std::span<const Real> z) {
+  const PartConstants& c = *s.constants;
+  const bool first = s.count == 1;
+  const Real keep = Real(first ? 0 : c.beta2), add = Real(first ? 1 : 1 - c.beta2), floor = Real(c.floor);
+  const Real coupling = Real(s.T > 0 ? s.eps * h / 2 : 0), T = Real(s.T), m = Real(s.m), half = Real(h / 2);
+  const Real kick = Real(h), reach = Real(h / s.m), spread = Real(std::sqrt(2 * s.gamma * s.m * s.T * h));
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    s.v[i] = keep * s.v[i] + add * s.g[i] * s.g[i];
+    const Real G = 1 / std::sqrt(floor + std::sqrt(s.v[i]));
+    Real xi = first ? Real(*s.xi) : s.u[i];
+    xi += coupling * (s.p[i] * s.p[i] / m - T);
+    const Real damp = std::exp(-half * xi);
+    s.p[i] = damp * (damp * s.p[i] - kick * G * s.g[i] + spread * z[i]);
+    s.u[i] = xi + coupling * (s.p[i] * s.p[i] / m - T);
+    s.q[i] += reach * G * s.p[i];
   }
 }
 
@@ -321,14 +384,22 @@ constexpr Letter table[] = {
     {{.whole = true, .memory = 1, .decays = true},        'l', gradient, true,  false, 0, false, Forgets::never,  lars<float>,          lars<double>,          "LARS: momentum, with a rate for each block (momentum, trust)"},
     {{.whole = true, .memory = 2, .decays = true},        'k', gradient, true,  false, 0, false, Forgets::never,  lamb<float>,          lamb<double>,          "LAMB: Adam, with a rate for each block (beta1, beta2, floor, trust)"},
     {{.whole = true, .memory = 2, .all_rows = true},      't', gradient, true,  false, 0, false, Forgets::never,  barzilai_borwein<float>, barzilai_borwein<double>, "gradient descent with the two-point step of Barzilai and Borwein (every row at every step)"},
+    {{.adaptive = true, .memory = 2},                     's', gradient, true,  true,  1, true,  Forgets::never,  santa<float>,         santa<double>,         "Santa: a thermostat for every entry, in the metric of RMSprop (friction, eps, xi, beta2, floor); at temperature 0 momentum with what they found"},
     {{.piece = 1},                                        '1', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B1, kick by the first piece of U: the loss"},
     {{.piece = 2},                                        '2', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "B2, kick by the second piece of U: priors and penalties"},
+    {{},                                                  'e', gradient, false, true,  1, true,  Forgets::never,  euler<float>,         euler<double>,         "Euler: one Euler step of p along the gradient with friction and noise"},
+    {{},                                                  'K', energy,   false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick of the tempering variable by the energy of the other parts"},
+    {{},                                                  'x', energy,   false, true,  1, true,  Forgets::never,  euler<float>,         euler<double>,         "Euler step of the tempering variable: K with friction and noise"},
     {{.memory = 2, .look = 1},                            '<', no,       false, false, 0, false, Forgets::never,  look<float>,          look<double>,          "look ahead: what follows, up to >, is a step of its own that this part takes back"},
     {{.memory = 2, .look = -1},                           '>', no,       true,  true,  0, false, Forgets::never,  take_back<float>,     take_back<double>,     "take back: q and p are again what they were at <"},
     {{},                                                  '~', no,       false, true,  0, false, Forgets::never,  turn_around<float>,   turn_around<double>,   "turn around: p is reversed, so that what follows runs back in time"},
     {{},                                                  '.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
     {{},                                                  '{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
     {{},                                                  '}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},
+    {{.whole = true, .all_rows = true, .unit_speed = true}, 'T', gradient, false, true, 0, false, Forgets::never, turn<float>,         turn<double>,          "turn: p, of unit length, turns towards -g (microcanonical; one part, every row)"},
+    {{.whole = true, .unit_speed = true},                 'P', no,       false, true,  1, false, Forgets::at_infinite_friction,
+                                                                                                  stray<float>,         stray<double>,         "stray: p, of unit length, forgets its direction over a length 1/friction"},
+    {{},                                                  'Z', tempo,    false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "tempo: the size of the gradient sets the pace of all parts, and the weight of the draw ([tempo])"},
     {{},                                                  'N', travel,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "no-U-turn: a path of leapfrog steps that doubles until it turns, and one of its points by weight"},
     // clang-format on
 };

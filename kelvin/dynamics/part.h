@@ -36,6 +36,7 @@ struct Part {
   double count = 1;                // the how-manieth time since the start this letter is applied
   double h = 0;                    // the whole step, of which a letter gets its share
   const GradientNoise<Real>* noise = nullptr;  // null unless a letter needs it
+  double* work = nullptr;  // energy, in units of T, that momenta of unit length have taken up by turning
   std::size_t size() const { return q.size(); }
   Part slice(std::size_t first, std::size_t length) const {
     Part s = *this;

@@ -23,6 +23,13 @@ constexpr PresetRole adlala[] = {{"hidden", all_but_last, "scheme = 'BACDEDCAB'"
 constexpr PresetRole sgd[] = {{"layer", each, "scheme = 'S', temperature = 0.0"}};
 constexpr PresetRole adam[] = {{"layer", each, "scheme = 'adam', temperature = 0.0"}};
 
+constexpr PresetRole samadams[] = {{"layer", each, "scheme = 'samadams'"}};
+constexpr PresetRole mclmc[] = {{"all", everything, "scheme = 'mclmc'"}};
+constexpr PresetRole santa[] = {{"layer", each, "scheme = 'santa'"}};
+constexpr PresetRole anneal_sgd[] = {{"layer", each, "scheme = 'heavy_ball', temperature = 0.0"}};
+constexpr PresetRole cyclical_sgld[] = {{"layer", each, "scheme = 'S'"}};
+constexpr PresetRole annealing[] = {{"layer", each, "scheme = 'BAOAB'"}};
+
 constexpr PresetRole circle_sgd[] = {
     {"input", first, "scheme = 'S', temperature = 0.0, constraint = { name = 'circle', radius = 1.0 }"},
     {"rest", all_but_first, "scheme = 'S', temperature = 0.0, constraint = { name = 'circle', radius = 5.0 }"}};
@@ -62,6 +69,20 @@ constexpr Preset table[] = {
     {"dhsgdc", dhsgdc, "step = 0.1", "DHSGDc, the contractive variant: gradient descent of rate h in the output layer"},
     {"adlala", adlala, "step = 0.15, temperature = 1e-4, sigma = 0.01, eps = 0.1, friction = 0.1",
      "AdLaLa: adaptive Langevin in the hidden layers, Langevin in the output layer"},
+    {"samadams", samadams, "step = 0.05, friction = 1.0",
+     "SamAdams: Langevin whose steps follow the size of the gradient; draws carry weights"},
+    {"mclmc", mclmc, "step = 0.01, friction = 1.0, temperature = 'posterior'",
+     "MCLMC: p of unit length turns towards the gradient; every row, one part; with adapt.step and adapt.friction"},
+    {"santa", santa,
+     "step = 0.1, friction = 1.0, eps = 1.0, xi = 1.0, floor = 1e-4, "
+     "temperature = { name = 'polynomial', from = 1e-3, power = 0.5 }",
+     "Santa: annealed thermostats for every weight; give the temperature `until` = steps of exploration"},
+    {"anneal_sgd", anneal_sgd, "step = 0.05, momentum = 0.9, gradient_noise = { name = 'polynomial', from = 0.01 }",
+     "AnnealSGD: SGD with momentum on gradients whose added noise decays"},
+    {"csgld", cyclical_sgld, "step = { name = 'cyclical', from = 0.1 }, temperature = 'cyclical_posterior'",
+     "cyclical SGLD: steps fall in cycles, without noise in the first part of each; only draws of the rest count"},
+    {"annealing", annealing, "step = 0.1, friction = 1.0, temperature = { name = 'logarithmic', from = 1e-3 }",
+     "simulated annealing: Langevin cooled as 1 / log of the step"},
     {"c_sgd", circle_sgd, "step = 0.05", "C-SGD: gradient descent with every weight on a circle"},
     {"c_sgld", circle_sgld, "step = 0.05, temperature = 5e-5", "C-SGLD: the same with noise"},
     {"c_cola_od", circle_sgld, "step = 0.05, temperature = 5e-5", "c-CoLA-od: overdamped Langevin, weights on circles"},
@@ -97,7 +118,7 @@ Value list(std::vector<std::string> items) {
 }
 
 Value::Group parts_of(const Preset& preset, std::size_t layers) {
-  if (layers == 0)
+  if (layers == 0 && preset.roles.front().layers != everything)
     throw Error(
         "preset \"{}\" makes a part of each layer; without layers give the parts: [part.NAME] with blocks and "
         "a role",
@@ -110,6 +131,7 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
   for (const PresetRole& role : preset.roles) {
     const std::string name(role.name);
     if (role.layers == all_but_last && layers > 1) add(name, list({"*", "!" + end}), role.name);
+    if (role.layers == everything) add(name, list({"*"}), role.name);
     if (role.layers == last) add(name, list({end}), role.name);
     if (role.layers == inner && layers < 3)
       throw Error("preset \"{}\" acts on the layers between the first and the last, of which there are none",

@@ -184,11 +184,10 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
           part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
           mine.size() < first.size() ? part.name : parts.front().name);
     for (std::size_t k = 0; k < mine.size(); ++k)
-      if ((mine[k]->proposes() || first[k]->proposes()) && mine[k] != first[k])
+      if ((mine[k]->everywhere() || first[k]->everywhere()) && mine[k] != first[k])
         throw Error(
-            "part \"{}\": its braces or N in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
-            "Metropolis "
-            "accepts or rejects all parts together",
+            "part \"{}\": its braces, N or Z in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
+            "they are for all parts together",
             part.name, part.scheme.text, parts.front().name, parts.front().scheme.text);
     for (std::size_t k = 0; k < mine.size(); ++k)
       if (mine[k]->joint == Joint::gradient && first[k]->joint == Joint::gradient && mine[k]->piece != first[k]->piece)
@@ -313,7 +312,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
     made.constants.freedom = double(made.freedom());
     if (!std::isfinite(made.friction.range().second))
       for (const Move& m : made.scheme.moves)
-        if (m.letter->moves_q && m.letter->bath())
+        if (m.letter->normals && (m.letter->local() ? m.letter->moves_q : m.letter->moves_p))
           throw Error(
               "part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit",
               name, m.letter->symbol);
@@ -324,6 +323,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   recipe.size = offset;
   if (recipe.parts.empty()) throw Error("there is no part to move; add [part.all] with a scheme and a step");
   check_meetings(recipe.parts);
+  for (const PartRecipe& part : recipe.parts) recipe.weighed |= part.scheme.tempo || part.temperature.rests();
   return recipe;
 }
 

@@ -27,7 +27,7 @@ struct PartSettings {
   std::string damping = "xi";
   double momentum = 0.9, dampening = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, floor = 1e-8, trust = 1;
   std::string role;
-  Choice penalty, mask;
+  Choice penalty, mask, gradient_noise;
   Choice prior;
   Choice start;
   Choice constraint;
@@ -55,6 +55,9 @@ struct PartSettings {
     field("trust", trust, "LARS and LAMB: size of an update in units of the block's own size");
     field("penalty", penalty, "added to U, not divided by N: a row of `kelvin list penalties`");
     field("mask", mask, "entries left out of some evaluations: a row of `kelvin list masks`, such as dropout");
+    field("gradient_noise", gradient_noise,
+          "variance of normals added to every entry of the gradient before a letter reads it: a number or a schedule "
+          "of the evaluation");
     field("role", role, "what the part does in the preset; by default what its name says");
     field("prior", prior,
           "in place of model.prior: a row of `kelvin list priors`; a bare number is a Gaussian's scale");
@@ -94,7 +97,10 @@ struct Recipe {
   std::size_t size = 0;
   std::uint64_t begins = 0;  // the step at which it takes over
   Tuning tuning = {};
-  bool weighed = false;       // draws carry weights
+  bool weighed = false;   // draws carry weights
+  bool tempered = false;  // its last part is the tempering variable, of which no run stores statistics
+  bool heats = false;     // the temperature of the other parts depends on it
+  std::size_t told_parts() const { return parts.size() - (tempered ? 1 : 0); }
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
 };
 

@@ -27,12 +27,22 @@ double exponential(const Numbers& n, double step, const Horizon& run) {
   return n[0] * std::pow(n[1] / n[0], progress(n[2], step, run));
 }
 double stairs(const Numbers& n, double step, const Horizon&) { return n[0] * std::pow(n[1], std::floor(step / n[2])); }
-double cyclical(const Numbers& n, double step, const Horizon&) {
-  return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * std::fmod(step, n[2]) / n[2])) / 2;
+// How far along in its cycle, from 0 up to 1; `every` = 0 stands for a quarter of the run.
+double in_cycle(double every, double step, const Horizon& run) {
+  const double length = every > 0 ? every : std::ceil(run.steps / 4);
+  return std::fmod(step, length) / length;
 }
-double polynomial(const Numbers& n, double step, const Horizon&) { return n[0] * std::pow(1 + step / n[1], -n[2]); }
+double cyclical(const Numbers& n, double step, const Horizon& run) {
+  return n[1] + (n[0] - n[1]) * (1 + std::cos(std::numbers::pi * in_cycle(n[2], step, run))) / 2;
+}
+double cyclical_posterior(const Numbers& n, double step, const Horizon& run) {
+  return in_cycle(n[2], step, run) < n[1] ? 0 : n[0] / run.rows;
+}
+double polynomial(const Numbers& n, double step, const Horizon&) {
+  return n[3] > 0 && step >= n[3] ? 0 : n[0] * std::pow(1 + step / n[1], -n[2]);
+}
 double logarithmic(const Numbers& n, double step, const Horizon&) {
-  return n[0] * std::log(2.0) / std::log(2 + step / n[1]);
+  return n[2] > 0 && step >= n[2] ? 0 : n[0] * std::log(2.0) / std::log(2 + step / n[1]);
 }
 
 double warmup(const Numbers& n, double step, const Horizon&) {
@@ -57,12 +67,17 @@ constexpr Parameter stairs_takes[] = {{"from", "", "value at the first step"},
                                       {"every", "", "steps between drops"}};
 constexpr Parameter cyclical_takes[] = {{"from", "", "value at the start of a cycle"},
                                         {"to", "0.0", "value at its end"},
-                                        {"every", "", "steps in a cycle"}};
+                                        {"every", "0.0", "steps in a cycle, 0 for a quarter of the run"}};
+constexpr Parameter cyclical_posterior_takes[] = {{"times", "1.0", "1 is the Bayes posterior, less is a colder one"},
+                                                  {"explore", "0.8", "share of each cycle at 0"},
+                                                  {"every", "0.0", "steps in a cycle, 0 for a quarter of the run"}};
 constexpr Parameter polynomial_takes[] = {{"from", "", "value at the first step"},
                                           {"delay", "1.0", "steps before the decay sets in"},
-                                          {"power", "0.55", "exponent of the decay"}};
+                                          {"power", "0.55", "exponent of the decay"},
+                                          {"until", "0.0", "steps after which it is 0; 0 for never"}};
 constexpr Parameter logarithmic_takes[] = {{"from", "", "value at the first step"},
-                                           {"delay", "1.0", "steps before the decay sets in"}};
+                                           {"delay", "1.0", "steps before the decay sets in"},
+                                           {"until", "0.0", "steps after which it is 0; 0 for never"}};
 
 constexpr ScheduleRow table[] = {
     {"constant", constant_takes, constant, "the same at every step; a bare number means this"},
@@ -74,6 +89,8 @@ constexpr ScheduleRow table[] = {
     {"exponential", ramp_takes, exponential, "a constant ratio per step"},
     {"step", stairs_takes, stairs, "from factor^floor(step / every)"},
     {"cyclical", cyclical_takes, cyclical, "half a cosine wave, begun anew every cycle"},
+    {"cyclical_posterior", cyclical_posterior_takes, cyclical_posterior,
+     "0 for the first part of every cycle, then times / N; draws at 0 do not count", true},
     {"polynomial", polynomial_takes, polynomial, "from (1 + step / delay)^-power"},
     {"logarithmic", logarithmic_takes, logarithmic,
      "from log 2 / log(2 + step / delay): the cooling of simulated annealing"},

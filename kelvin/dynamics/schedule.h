@@ -16,6 +16,7 @@ struct ScheduleRow {
   double (*value)(const std::vector<double>& numbers, double step,
                   const Horizon&);  // numbers in the order of `parameters`
   std::string_view meaning;
+  bool rests = false;  // is 0 at times: as a temperature, draws then are none of the law
 };
 std::span<const ScheduleRow> schedules();
 
@@ -25,6 +26,7 @@ class Schedule {
   double at(double step) const { return row_->value(numbers_, step, horizon_); }
   // The smallest and largest value over the run: what a setting's range is checked against.
   std::pair<double, double> range() const;
+  bool rests() const { return row_->rests; }
 
  private:
   const ScheduleRow* row_;

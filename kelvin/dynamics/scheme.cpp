@@ -2,6 +2,8 @@
 #include "kelvin/dynamics/scheme.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 
 #include "kelvin/core/choice.h"
@@ -42,6 +44,11 @@ constexpr NamedScheme table[] = {
     {"hmc",    "R{(BAB)10}", exact,  nowhere,    "",           "Duane, Kennedy, Pendleton and Roweth 1987"},
     {"mala",   "R{BAB}",     exact,  nowhere,    "",           "Besag 1994"},
     {"nuts",   "RN",         exact,  nowhere,    "",           "Hoffman and Gelman 2014; Betancourt 2017"},
+    {"mclmc",  "PTATP",      no_law, nowhere,    "",           "Robnik, De Luca, Silverstein and Seljak 2023, one gradient a step"},
+    {"mclmc_2", "PT[0.1931833275037836]AT[0.6136333449924328]AT[0.1931833275037836]P", no_law, nowhere, "", "the same with the splitting of least error, two gradients a step"},
+    {"mams",   "P{(TAT)10}", exact,  nowhere,    "",           "Robnik, Cohn-Gordon and Seljak 2025: mclmc with Metropolis"},
+    {"samadams", "ZBAOABZ",  no_law, nowhere,    "",           "Leimkuhler, Lohmann and Whalley 2025"},
+    {"santa",  "s",          no_law, nowhere,    "",           "Chen, Carlson, Gan, Li and Carin 2016"},
     {"ghmc",   "O{BAB}O",    exact,  on_step,    "",           "Horowitz 1991"},
     // clang-format on
 };
@@ -64,7 +71,12 @@ const NamedScheme* known(std::string_view text) {
   return nullptr;
 }
 
-// Reads letters, '(' ... ')n' and white space; `at` ends behind what was read.
+struct Spelled {
+  const Letter* letter;
+  double weight = 1;
+};
+
+// Reads letters, their weights in [ ], '(' ... ')n' and white space; `at` ends behind what was read.
 struct Parser {
   std::string_view text;
   std::span<const Letter> extra;
@@ -93,8 +105,19 @@ struct Parser {
     return int(n);
   }
 
-  std::vector<const Letter*> sequence(int depth) {
-    std::vector<const Letter*> out;
+  double weight() {
+    const auto end = text.find(']', at);
+    double x = 0;
+    const char* last = text.data() + std::min(end, text.size());
+    const auto [read, error] = std::from_chars(text.data() + at, last, x);
+    if (end == std::string_view::npos || error != std::errc() || read != last || !std::isfinite(x) || x == 0)
+      throw Error("scheme \"{}\": behind '[' must stand a letter's weight, a number other than 0, and ']'", text);
+    at = end + 1;
+    return x;
+  }
+
+  std::vector<Spelled> sequence(int depth) {
+    std::vector<Spelled> out;
     while (at < text.size()) {
       const char c = text[at++];
       if (c == ' ') continue;
@@ -113,7 +136,8 @@ struct Parser {
         if (std::isdigit(static_cast<unsigned char>(c)))
           throw Error("scheme \"{}\": '{}' stands alone; a number stands behind ')', or 1 or 2 behind B", text, c);
         const bool piece = c == 'B' && at < text.size() && (text[at] == '1' || text[at] == '2');
-        out.push_back(&letter(piece ? text[at++] : c));
+        out.push_back({&letter(piece ? text[at++] : c)});
+        if (at < text.size() && text[at] == '[') ++at, out.back().weight = weight();
       }
       if (out.size() > longest) throw Error("scheme \"{}\" has more than {} letters; repeat less", text, longest);
     }
@@ -144,7 +168,7 @@ void check_braces(const Scheme& scheme) {
         if (a->letter->moves_xi || a->letter->memory)
           throw Error("scheme \"{}\": '{}' remembers something inside {{ }} that a return would not undo; move it out",
                       scheme.text, a->letter->symbol);
-        if (a->letter != b->letter)
+        if (a->letter != b->letter || a->share != b->share)
           throw Error("scheme \"{}\": the letters inside {{ }} must read the same backwards, as BAB does", scheme.text);
       }
       open = nullptr;
@@ -153,12 +177,21 @@ void check_braces(const Scheme& scheme) {
   if (open) throw Error("scheme \"{}\": '{{' without '}}'", scheme.text);
 }
 
+// Momenta of unit length are for letters that keep them so, and q follows them.
+void check_unit_speed(const Scheme& scheme) {
+  if (!scheme.unit_speed) return;
+  for (const Move& m : scheme.moves)
+    if ((m.letter->moves_p && !m.letter->unit_speed) || (m.letter->moves_q && !m.letter->drifts))
+      throw Error("scheme \"{}\": '{}' does not go with T and P, whose p has unit length; use them with A, as in PTATP",
+                  scheme.text, m.letter->symbol);
+}
+
 // For each letter the number of the look ahead it stands in, 0 outside: its share of the step is counted there.
-std::vector<int> looks_of(const std::vector<const Letter*>& sequence, std::string_view text) {
+std::vector<int> looks_of(const std::vector<Spelled>& sequence, std::string_view text) {
   std::vector<int> out;
   int looks = 0;
   bool inside = false;
-  for (const Letter* l : sequence) {
+  for (const auto& [l, weight] : sequence) {
     if (l->look && (l->look > 0) == inside)
       throw Error("scheme \"{}\": {}", text,
                   inside ? "'<' inside '< >'; close the first before the next" : "'>' without '<'");
@@ -184,12 +217,19 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
     throw Error("the scheme is empty; give letters such as \"BAOAB\" or a name from `kelvin list schemes`");
   const std::vector<int> looks = looks_of(sequence, scheme.text);
   std::map<std::pair<const Letter*, int>, std::size_t> occurrences, so_far;
-  for (std::size_t k = 0; k < sequence.size(); ++k) ++occurrences[{sequence[k], looks[k]}];
+  std::map<std::pair<const Letter*, int>, double> weights;
+  for (std::size_t k = 0; k < sequence.size(); ++k) {
+    ++occurrences[{sequence[k].letter, looks[k]}];
+    weights[{sequence[k].letter, looks[k]}] += sequence[k].weight;
+  }
   const Letter* remembers = nullptr;
   for (std::size_t k = 0; k < sequence.size(); ++k) {
-    const Letter* l = sequence[k];
+    const Letter* l = sequence[k].letter;
     const std::pair key{l, looks[k]};
-    scheme.moves.push_back({l, 1.0 / double(occurrences[key]), so_far[key]++});
+    if (!(weights[key] > 0))
+      throw Error("scheme \"{}\": the weights of '{}' must have a sum above 0, not {}", scheme.text, l->symbol,
+                  weights[key]);
+    scheme.moves.push_back({l, sequence[k].weight / weights[key], so_far[key]++, occurrences[key]});
     if (l->memory && remembers && remembers != l && !(l->look && remembers->look))
       throw Error("scheme \"{}\": '{}' and '{}' both keep a memory; use one of them in a part", scheme.text,
                   remembers->symbol, l->symbol);
@@ -200,12 +240,18 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
     scheme.takes_sums |= l->whole;
     scheme.proposes |= l->proposes();
     scheme.travels |= l->joint == Joint::travel;
+    scheme.unit_speed |= l->unit_speed;
+    scheme.tempo |= l->joint == Joint::tempo;
   }
   check_braces(scheme);
+  check_unit_speed(scheme);
+  if (scheme.tempo && scheme.proposes)
+    throw Error("scheme \"{}\": Z changes the step on the way, which Metropolis does not undo; leave one out",
+                scheme.text);
   for (const Repeats& r : parser.groups)
     if (const std::size_t end = r.first + r.letters * r.times;
-        r.first > 0 && sequence[r.first - 1]->joint == Joint::propose && end < sequence.size() &&
-        sequence[end]->joint == Joint::decide)
+        r.first > 0 && sequence[r.first - 1].letter->joint == Joint::propose && end < sequence.size() &&
+        sequence[end].letter->joint == Joint::decide)
       scheme.repeats = r;
 
   const auto last_bath =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemes: how a string of letters becomes a list of moves. To name one, add a row to the table in scheme.cpp.
 //
-// A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "(BAB)5" repeats; the step is
-// always the time of the whole string. What stands in < > is taken back, so its letters share a step of their own.
+// A letter's share of the step is 1/(its occurrences): BAOAB gives B and A two halves. "B[2]AB" gives the first B twice
+// the weight of the second. "(BAB)5" repeats; the step is always the time of the whole string. What stands in < > is
+// taken back, so its letters share a step of their own.
 #pragma once
 #include <limits>
 #include <string>
@@ -13,7 +14,8 @@
 namespace kelvin {
 
 inline constexpr double exact = std::numeric_limits<double>::infinity();
-inline constexpr double no_law = std::numeric_limits<double>::quiet_NaN();  // has no stationary law to be right about
+inline constexpr double no_law =
+    std::numeric_limits<double>::quiet_NaN();  // no law to be right about, or no linear map to show it
 
 // Where in a step p.p/m has the mean n T on a Gaussian, for any stable step. At a thermostat on any U: xi, whose mean
 // does not drift, moves by eps h (p.p/m - n T) there and nowhere else.
@@ -30,7 +32,7 @@ std::span<const NamedScheme> schemes();
 struct Move {
   const Letter* letter;
   double share;
-  std::size_t occurrence = 0;  // of its letter in the string
+  std::size_t occurrence = 0, occurrences = 1;  // of its letter in the string
 };
 
 // {(...)n}: all that stands in braces is one group of letters, n times.
@@ -48,6 +50,8 @@ struct Scheme {
   bool takes_sums = false;    // some letter needs the whole part
   bool proposes = false;      // some letter may stay where it is: braces, N
   bool travels = false;       // some letter follows a path of many gradients: N
+  bool unit_speed = false;    // p has unit length
+  bool tempo = false;         // some letter sets the pace: Z
   Repeats repeats = {};
   int memory = 0;  // the most that a letter keeps per element
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/dynamics/tuning.h"
 
+#include <cmath>
+
 #include "kelvin/core/choice.h"
 
 namespace kelvin {
@@ -27,6 +29,11 @@ std::span<const Rescaling> rescalings() { return table; }
 
 std::span<const CovarianceForm> covariance_forms() { return forms; }
 
+double TempoSettings::psi(double zeta) const {
+  const double x = std::pow(zeta, power);
+  return std::isinf(x) ? least : least * (x + most) / (x + least);
+}
+
 const Rescaling& Tuning::rescaling() const { return row_named(adapt.metric, rescalings(), "metric"); }
 
 bool Tuning::learns() const { return adapt.step || adapt.friction || rescaling().shape != MassShape::none; }
@@ -36,6 +43,12 @@ void check_tuning(const Tuning& tuning) {
   between("jitter.length", tuning.jitter.length, 0, 1);
   between("adapt.acceptance", tuning.adapt.acceptance, 0.01, 1);
   between("adapt.disagreement", tuning.adapt.disagreement, 1e-6, 1);
+  between("adapt.energy_variance", tuning.adapt.energy_variance, 1e-12, 1);
+  between("tempo.least", tuning.tempo.least, 1e-6, 1e6);
+  between("tempo.most", tuning.tempo.most, tuning.tempo.least, 1e6);
+  between("tempo.power", tuning.tempo.power, 1e-3, 10);
+  between("tempo.rate", tuning.tempo.rate, 1e-9, 1e9);
+  between("tempo.scale", tuning.tempo.scale, 1e-300, INFINITY);
   between("covariance.keep", tuning.covariance.keep, 0, 1);
   const bool low_rank = row_named(tuning.covariance.form, covariance_forms(), "form of covariance").low_rank;
   between("covariance.examples", double(tuning.covariance.examples), 2, low_rank ? 65 : 1e6);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/chain/tempering.h"
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/model/loss.h"
@@ -89,6 +90,8 @@ RunSettings settings_of_cell(const Value& run) {
   fill_in_temperatures(settings, Choice::number_of("constant", "value", 0));
   if (settings.patience.used())
     throw Error("{}: an experiment compares runs of one length, so `patience` has no place in it", run.where);
+  if (settings.exchange.used())
+    throw Error("{}: an experiment follows one walker for each seed, so `exchange` has no place in it", run.where);
   return settings;
 }
 
@@ -129,19 +132,45 @@ Map map_of_classifier(const Problem<Real>& problem, std::span<const Real> q, std
   return map;
 }
 
+// The sums behind Averages, taken step by step.
+struct Sums {
+  std::uint64_t steps = 0;
+  double kinetic = 0, virial = 0;
+  template <class Real>
+  void add(const Chain<Real>& chain) {
+    const auto& parts = chain.recipe().parts;
+    double freedom = 0, k = 0, v = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const double n = double(parts[i].freedom()), T = chain.part(i).T;
+      const PartReading& r = chain.reading().parts[i];
+      freedom += n, k += r.kinetic_energy / (T / 2), v += n * r.configurational_temperature / T;
+    }
+    ++steps, kinetic += k / freedom, virial += v / freedom;
+  }
+  Averages averages() const {
+    return steps ? Averages{steps, kinetic / double(steps), virial / double(steps)} : Averages{};
+  }
+};
+
 template <class Real>
 Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
   const ExperimentSettings& about = experiment.settings;
   Outcome outcome{cell, seed, {}, {}, {}, {}, {}, {}};
   RunSettings settings = experiment.cells[cell].settings;
   settings.seed = seed;
-  const Problem<Real> problem = make_problem<Real>(settings, [](std::string_view) {});
+  const auto stored = [](const std::string& place, const Block& block) { return stored_block(place, block); };
+  const auto silent = [](std::string_view) {};
+  const Problem<Real> problem = make_problem<Real>(piloted<Real>(settings, stored, silent), silent);
   const Noise<Real> noise;
   Chain<Real> chain = problem.chain(0, noise);
-  const std::vector<Real> start = problem.starting_point(
-      0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
+  const std::vector<Real> start = problem.starting_point(0, stored);
   chain.start(start);
 
+  const bool averaging = std::any_of(about.measures.begin(), about.measures.end(),
+                                     [](const std::string& m) { return row_named(m, measures(), "measure").averages; });
+  if (averaging && problem.recipe.weighed)
+    throw Error("draws of this run have weights, which averages over all steps leave out; measure something else");
+  Sums sums;
   outcome.values.assign(about.measures.size(), std::vector<double>(experiment.steps.size(), NAN));
   outcome.counts.assign(about.histograms.size() * about.at.size(), {});
   const std::vector<double> first(start.begin(), start.end());
@@ -149,11 +178,19 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
   try {
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto step = std::uint64_t(experiment.steps[k]);
-      while (chain.steps() + 1 < step) chain.step();
-      if (chain.steps() < step) chain.step_and_read();
+      while (chain.steps() < step) {
+        const bool counts = averaging && chain.steps() >= std::uint64_t(settings.warmup);
+        if (!counts && chain.steps() + 1 < step) {
+          chain.step();
+          continue;
+        }
+        chain.step_and_read();
+        if (counts) sums.add(chain);
+      }
       const auto q = chain.q();
       std::copy(q.begin(), q.end(), now.begin());
       Snapshot snapshot{{}, now, first, problem.recipe.blocks, &chain.reading(), loss_on(problem.test.get())};
+      snapshot.averages = sums.averages();
       if constexpr (std::is_same_v<Real, double>) snapshot.problem = &problem;
       snapshot.classifier = [&](std::size_t side) { return map_of_classifier<Real>(problem, chain.q(), side); };
       for (const auto& [split, network] : {std::pair{"train", problem.train.get()},
@@ -219,6 +256,13 @@ std::optional<double> number_in(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+std::optional<double> Experiment::along(const Cell& cell, const std::string& setting) const {
+  const auto& grid = axes.at(cell.arm);
+  for (std::size_t a = 0; a < grid.size(); ++a)
+    if (grid[a].setting == setting) return cell.place[a];
+  return {};
+}
+
 std::string Experiment::label(const Cell& cell) const {
   const ArmSettings& arm = settings.arm.at(cell.arm);
   std::string text = arm.label.empty() ? cell.arm : arm.label;
@@ -252,11 +296,11 @@ Experiment read_experiment(const Value& from, const std::string& name) {
   for (const std::string& m : about.measures) row_named(m, measures(), "measure", from.where);
   std::set<long> steps(about.at.begin(), about.at.end());
   long last = 0;
-  for (const Cell& cell : experiment.cells) last = std::max(last, cell.settings.steps);
+  for (const Cell& cell : experiment.cells) last = std::max(last, cell.settings.warmup + cell.settings.steps);
   for (const Cell& cell : experiment.cells)
-    if (cell.settings.steps != last)
+    if (const long takes = cell.settings.warmup + cell.settings.steps; takes != last)
       throw Error("{}: all arms must take the same number of steps, and \"{}\" takes {}, not {}", from.where, cell.name,
-                  cell.settings.steps, last);
+                  takes, last);
   if (about.at.empty()) about.at = {last};
   steps.insert(about.at.begin(), about.at.end());
   for (long k = 1; k <= about.curve; ++k) steps.insert(std::max(1L, last * k / about.curve));
@@ -275,6 +319,16 @@ Experiment read_experiment(const Value& from, const std::string& name) {
       if (!known(who))
         throw Error("{}: claim \"{}\" compares \"{}\", which is neither a number nor one of the arms, such as \"{}\"",
                     from.where, claim, who, experiment.cells.front().name);
+  for (const auto& [claim, says] : about.claim) {
+    std::set<double> places;
+    for (const Cell& cell : experiment.cells)
+      if (const auto x = experiment.along(cell, says.along);
+          x && (matches(says.more, cell.name) || matches(says.than, cell.name)))
+        places.insert(*x);
+    if (!says.along.empty() && places.size() < 3)
+      throw Error("{}: claim \"{}\" is about a power of \"{}\", which takes at least 3 values of it in a grid, not {}",
+                  from.where, claim, says.along, places.size());
+  }
   return experiment;
 }
 

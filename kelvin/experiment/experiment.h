@@ -24,18 +24,22 @@ struct ArmSettings {
   }
 };
 
-// "the mean of `measure` of the arm `more` exceeds that of `than`".
+// "the mean of `measure` of the arm `more` exceeds that of `than`", or the power with which it grows along an axis.
 struct ClaimSettings {
-  std::string says, measure = "test.accuracy", statistic = "mean", more, than;
+  std::string says, measure = "test.accuracy", statistic = "mean", more, than, along;
   double by = 0;
   long at = 0, than_at = 0;
   template <class Visit>
   void fields(Visit&& field) {
     field("says", says, "the source's statement in our words");
     field("measure", measure, "a row of `kelvin list measures`");
-    field("statistic", statistic, "over the seeds: mean, sd, least or most");
+    field("statistic", statistic, "over the seeds: mean, size, sd, least or most");
     field("more", more, "the arm, or the number, said to have more of it");
     field("than", than, "the arm, or the number, said to have less");
+    field(
+        "along", along,
+        "a setting of the grid: compare the power of it with which the absolute value of the statistic grows over the "
+        "cells that `more`, or `than`, names");
     field("by", by, "by how much at least");
     field("at", at, "the step at which; 0 is the last");
     field("than_at", than_at, "the step of `than`, if it is another");
@@ -91,6 +95,7 @@ struct Experiment {
   std::map<std::string, std::vector<Axis>> axes;  // of each arm's grid
   std::vector<Cell> cells;
   std::vector<long> steps;  // at which everything is measured, ascending; those of `at` among them
+  std::optional<double> along(const Cell&, const std::string& setting) const;  // its place on that axis, if it has one
   std::string label(const Cell&) const;
 };
 

@@ -142,6 +142,10 @@ const Measure table[] = {
     {"curvature.p99", [](const Snapshot& s) { return curvature_quantile(s, 0.99); }, true,
      "exceeded by one in a hundred of them"},
     {"barrier", barrier, true, "largest rise of the test loss along the straight line from the start, 50 intervals"},
+    {"kinetic_error", [](const Snapshot& s) { return s.averages.kinetic - 1; }, false,
+     "relative error of the kinetic energy at the ends of steps, averaged over all steps after the warm-up", true},
+    {"virial_error", [](const Snapshot& s) { return s.averages.virial - 1; }, false,
+     "relative error of the virial q.g/2, averaged over all steps after the warm-up", true},
 };
 
 }  // namespace

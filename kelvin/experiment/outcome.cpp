@@ -8,6 +8,7 @@
 
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/experiment/measure.h"
+#include "kelvin/experiment/slope.h"
 
 namespace kelvin {
 namespace {
@@ -20,6 +21,13 @@ MeanOf deviation(const std::vector<double>& x) {
 
 const Statistic table[] = {
     {"mean", [](const std::vector<double>& x) { return mean_of(x); }, true},
+    {"size",
+     [](const std::vector<double>& x) {
+       std::vector<double> sizes;
+       for (const double v : x) sizes.push_back(std::abs(v));
+       return mean_of(sizes);
+     },
+     false},
     {"sd", deviation, false},
     {"least",
      [](const std::vector<double>& x) {
@@ -87,6 +95,7 @@ class Results {
   // Of the cells whose name matches, all seeds together; a number stands for itself.
   Side side(const std::string& who, const ClaimSettings& claim, long at) const {
     if (const auto number = number_in(who)) return {{*number, 0}, {}, {}};
+    if (!claim.along.empty()) return power(who, claim, at);
     Side out{{NAN, NAN}, 0, {}};
     std::vector<double> all;
     std::set<std::size_t> cells;
@@ -104,6 +113,21 @@ class Results {
   }
 
  private:
+  // With which the statistic of the cells that match grows along an axis.
+  Side power(const std::string& who, const ClaimSettings& claim, long at) const {
+    const Statistic& statistic = row_named(claim.statistic, statistics(), "statistic");
+    std::vector<SlopePoint> points;
+    std::size_t runs = 0;
+    for (std::size_t c = 0; c < experiment_.cells.size(); ++c) {
+      const Cell& cell = experiment_.cells[c];
+      const auto x = experiment_.along(cell, claim.along);
+      if (!x || !matches(who, cell.name)) continue;
+      if (const auto all = values(c, measure(claim.measure), step(at)); !all.empty())
+        points.push_back({*x, statistic.of(all)}), runs += all.size();
+    }
+    return {slope_of(points), runs, {}};
+  }
+
   const Experiment& experiment_;
   const std::vector<Outcome>& outcomes_;
 };
@@ -194,7 +218,8 @@ Table claims_table(const Experiment& experiment, const Results& results) {
     const double error = difference_error(more, than, row_named(claim.statistic, statistics(), "statistic"));
     const double difference = more.estimate.value - than.estimate.value;
     out.row({{"claim", claim.says},
-             {"measure", claim.statistic + " of " + claim.measure},
+             {"measure", fmt::format("{}{} of {}", claim.along.empty() ? "" : "power of " + claim.along + " in the ",
+                                     claim.statistic, claim.measure)},
              {"more", short_cell(more.estimate.value)},
              {"than", short_cell(than.estimate.value)},
              {"difference", short_cell(difference)},

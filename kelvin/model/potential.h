@@ -30,6 +30,9 @@ struct Evaluation {
 };
 
 template <class Real>
+class Tempered;
+
+template <class Real>
 struct Potential {
   virtual ~Potential() = default;
   virtual std::vector<Block> blocks() const = 0;  // what the parameters are called, their shapes and where they are now
@@ -50,8 +53,9 @@ struct Potential {
   // draw at q (where U was evaluated last), up to a constant; -infinity for one that does not count.
   virtual bool weighs() const { return false; }
   virtual double log_weight(std::span<const Real>) const { return 0; }
-  virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
-  virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
+  virtual Tempered<Real>* tempered() { return nullptr; }  // the one that turns it down, if there is one
+  virtual std::size_t rows() const { return 0; }          // rows of data; 0 without data
+  virtual std::unique_ptr<Potential> clone() const = 0;   // for another walker: shares data, not workspace
 };
 
 }  // namespace kelvin

@@ -5,7 +5,7 @@
 
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/boundary.h"
-#include "kelvin/analysis/diagnose.h"
+#include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/analysis/predict_finding.h"
 
 namespace kelvin {
@@ -26,6 +26,8 @@ bool has_network(const Samples& samples) {
 bool is_small(const Samples& samples) {
   return samples.draws > 1 && has_network(samples) && samples.record.at("parameters") <= most_parameters;
 }
+
+bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.contains("tempering"); }
 
 bool classifies_a_plane(const Samples& samples) {
   return has_network(samples) && samples.record.at("inputs").at("names").size() == 2 &&
@@ -72,13 +74,15 @@ Finding regions(const Samples& samples, const Remark&) {
 
 Finding histograms(const Samples& samples, const Remark& tell) { return analyse_weights(samples, {}, tell).finding; }
 
+Finding passage(const Samples& samples, const Remark& tell) { return analyse_tempering(samples, {}, tell).finding; }
+Finding travels(const Samples& samples, const Remark& tell) { return analyse_exchange(samples, {}, tell).finding; }
+
 Finding diagnosis(const Samples& samples, const Remark&) { return diagnose(samples); }
 
 const StandardFinding rows[] = {
-    {"diagnose", has_draws, diagnosis, true},
-    {"predict", has_network, predictions, false},
-    {"boundary", classifies_a_plane, regions, false},
-    {"weights", is_small, histograms, false},
+    {"diagnose", has_draws, diagnosis, true},     {"exchange", has_ladders, travels, false},
+    {"predict", has_network, predictions, false}, {"boundary", classifies_a_plane, regions, false},
+    {"tempering", is_tempered, passage, false},   {"weights", is_small, histograms, false},
 };
 
 }  // namespace

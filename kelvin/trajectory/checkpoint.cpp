@@ -28,6 +28,7 @@ void write_checkpoint(const fs::path& run, std::uint32_t settings, const Checkpo
   }
   pack(std::uint64_t(checkpoint.couplings.size()));
   for (const auto& coupling : checkpoint.couplings) const_cast<CouplingState<Real>&>(coupling).fields(pack);
+  const_cast<ExchangeState&>(checkpoint.exchange).fields(pack);
   pack(checksum(pack.bytes));
   make_directories(run / "checkpoint");
   write_file(file_of(run), pack.bytes);
@@ -65,6 +66,7 @@ Checkpoint<Real> unpacked_checkpoint(const std::string& bytes, const fs::path& r
     std::uint64_t couplings = 0;
     unpack(couplings);
     for (std::uint64_t k = 0; k < couplings; ++k) checkpoint.couplings.emplace_back().fields(unpack);
+    checkpoint.exchange.fields(unpack);
     if (!unpack.bytes.empty()) throw Error("it is too long");
     return checkpoint;
   } catch (const std::exception& e) {

@@ -24,6 +24,7 @@ struct Checkpoint {
   std::vector<ChainState<Real>> chains;
   std::vector<Kept> kept;  // as many
   std::vector<CouplingState<Real>> couplings = {};
+  ExchangeState exchange = {};
 };
 
 // `settings` is a checksum of the settings: a checkpoint fits only the run that wrote it.

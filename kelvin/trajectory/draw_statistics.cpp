@@ -6,10 +6,15 @@
 namespace kelvin {
 namespace {
 
-bool changes_steps(const Recipe& r) { return r.parts.front().scheme.proposes || r.tuning.learns(); }
+bool changes_steps(const Recipe& r) {
+  const Scheme& scheme = r.parts.front().scheme;
+  return scheme.proposes || scheme.tempo || r.tuning.learns();
+}
+bool errs_in_energy(const Recipe& r) { return r.parts.front().scheme.unit_speed && !r.parts.front().scheme.proposes; }
 bool travels(const Recipe& r) { return r.parts.front().scheme.travels; }
 bool constrained(const Recipe& r) {
-  return std::ranges::any_of(r.parts, [](const PartRecipe& part) { return !part.constraints.empty(); });
+  return std::ranges::any_of(std::span(r.parts).first(r.told_parts()),
+                             [](const PartRecipe& part) { return !part.constraints.empty(); });
 }
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
 const DrawStatistic table[] = {
@@ -29,8 +34,17 @@ const DrawStatistic table[] = {
      travels},
     {"n_steps", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.leaps); },
      travels},
+    {"energy_error", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.energy_error; },
+     errs_in_energy},
     {"log_weight", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.log_weight; },
      [](const Recipe& r) { return r.weighed; }},
+    {"alpha", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.alpha; },
+     [](const Recipe& r) { return r.tempered; }},
+    {"alpha_temperature", "<f8", false,
+     [](const Reading& r, std::size_t, double, const Clock&) { return r.parts.back().kinetic_temperature; },
+     [](const Recipe& r) { return r.tempered; }},
+    {"replica", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.replica); },
+     [](const Recipe&) { return true; }, [](const RunSettings& s) { return s.exchange.used(); }},
     {"diverging", "|b1", false,
      [](const Reading& r, std::size_t, double, const Clock&) { return double(r.diverging); }},
     {"time", "<f8", false, [](const Reading&, std::size_t, double, const Clock& now) { return now(); }},

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kelvin/chain/chain.h"
+#include "kelvin/chain/run_settings.h"
 
 namespace kelvin {
 
@@ -16,6 +17,7 @@ struct DrawStatistic {
   bool per_part;
   double (*value)(const Reading&, std::size_t part, double rows, const Clock&);
   bool (*kept)(const Recipe&) = [](const Recipe&) { return true; };
+  bool (*asked_for)(const RunSettings&) = [](const RunSettings&) { return true; };  // besides
 };
 std::span<const DrawStatistic> draw_statistics();
 

@@ -7,7 +7,9 @@
 #include <limits>
 #include <sstream>
 
+#include "kelvin/chain/exchange.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/record.h"
 #include "kelvin/data/npy.h"
 #include "kelvin/data/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
@@ -52,6 +54,19 @@ std::vector<std::size_t> drawn_by_weight(std::span<const double> log_weights) {
   return out;
 }
 
+namespace {
+
+// Of a run whose walkers stood on ladders of temperatures, every so manieth had the one that was asked for.
+std::size_t rungs_in(const nlohmann::json& record, const fs::path& run) {
+  const auto settings = record.find("settings");
+  if (settings == record.end() || !settings->contains("exchange")) return 1;
+  ExchangeSettings exchange;
+  read(exchange, as_value(settings->at("exchange"), (run / "run.json").string()), "exchange");
+  return rungs_of(exchange).size();
+}
+
+}  // namespace
+
 Samples open_samples(const fs::path& run, Which which) {
   Samples s;
   s.run = run;
@@ -63,7 +78,9 @@ Samples open_samples(const fs::path& run, Which which) {
     throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
   }
   s.manifest = read_manifest(run);
-  s.walkers = s.manifest.draws.size();
+  const std::size_t rungs = which == Which::every ? 1 : rungs_in(s.record, run);
+  for (std::size_t w = 0; w < s.manifest.draws.size(); w += rungs) s.stored.push_back(w);
+  s.walkers = s.stored.size();
   s.draws = *std::min_element(s.manifest.draws.begin(), s.manifest.draws.end());
   if (which == Which::every || !s.manifest.arrays.contains("sample_stats/log_weight") || s.draws == 0) return s;
   std::vector<std::vector<std::size_t>> chosen;
@@ -87,9 +104,10 @@ std::vector<double> Samples::array(const std::string& name, std::size_t walker, 
   const ZarrShape shape = parse_zarr_metadata(text, about.string());
   if (zarr_fingerprint(nlohmann::json::parse(text)) != known->second)
     throw Error("\"{}\" is damaged: it does not say what manifest.json vouches for", about.string());
-  if (chosen.empty() || name.starts_with("warmup_") || count == 0) return read_zarr(at, shape, walker, first, count);
+  if (chosen.empty() || name.starts_with("warmup_") || count == 0)
+    return read_zarr(at, shape, stored[walker], first, count);
   const std::span which = std::span(chosen[walker]).subspan(first, count);
-  const auto all = read_zarr(at, shape, walker, which.front(), which.back() - which.front() + 1);
+  const auto all = read_zarr(at, shape, stored[walker], which.front(), which.back() - which.front() + 1);
   const std::size_t size = all.size() / (which.back() - which.front() + 1);
   std::vector<double> out;
   out.reserve(count * size);
@@ -115,7 +133,7 @@ std::vector<double> moment(const Samples& s, const std::string& block, std::size
   const fs::path at = s.run / "samples.zarr" / "moments" / block;
   if (!fs::exists(at / ".zarray"))
     throw Error("\"{}\" has no running moments yet; they are written when a run ends or is stopped", s.run.string());
-  return read_zarr(at, read_zarr_metadata(at), walker, which, 1);
+  return read_zarr(at, read_zarr_metadata(at), s.stored[walker], which, 1);
 }
 
 }  // namespace

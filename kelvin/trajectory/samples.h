@@ -20,6 +20,7 @@ struct Samples {
   nlohmann::json record;  // run.json
   Manifest manifest;
   std::size_t walkers = 0, draws = 0;  // draws that every walker has on the disk, as far as they are looked at
+  std::vector<std::size_t> stored;     // numbers of the walkers looked at: those at the temperature that was asked for
   std::vector<std::vector<std::size_t>> chosen;  // of each walker, the stored draws looked at; empty for all
   double worth = 1;                              // of a stored draw, by its weight: what share of them was chosen
   std::vector<std::string> blocks, parts;

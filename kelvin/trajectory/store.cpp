@@ -151,9 +151,9 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
                               }});
     }
   for (const DrawStatistic& s : draw_statistics()) {
-    if (!s.kept(recipe_)) continue;
+    if (!s.kept(recipe_) || !s.asked_for(problem.settings)) continue;
     ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
-    if (s.per_part) shape.each.push_back(recipe_.parts.size()), shape.dimensions.push_back("part");
+    if (s.per_part) shape.each.push_back(recipe_.told_parts()), shape.dimensions.push_back("part");
     phase.arrays.push_back({phase.prefix + "sample_stats", s.name, shape,
                             [this, &s, type = shape.type, count = shape.size()](const Draw<Real>& draw, char* to) {
                               for (std::size_t k = 0; k < count; ++k)
@@ -258,7 +258,7 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   };
   group("");
   std::vector<std::string> parts;
-  for (const PartRecipe& part : recipe_.parts) parts.push_back(part.name);
+  for (std::size_t k = 0; k < recipe_.told_parts(); ++k) parts.push_back(recipe_.parts[k].name);
   const auto chains = counted(0, kept_.size());
   for (const Phase& phase : phases_) {
     for (const char* name : {"posterior", "sample_stats"}) group(phase.prefix + name);

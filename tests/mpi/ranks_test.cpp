@@ -37,6 +37,9 @@ const Kind kinds[] = {
     {"independent walkers, minibatches", "walkers = 5\nbatch = 10\n" + network},
     {"ensembles",
      "walkers = 8\ncoupling = { method = \"ensemble\", blending = 100, refresh = 250, ensembles = 2 }\n" + network},
+    {"ladders of temperatures", "exchange = { temperatures = [1, 1.3, 1.7], every = 25, ladders = 2 }\n" + network},
+    {"a ladder, minibatches",
+     "batch = 20\nexchange = { rungs = 4, highest = 2.0, every = 4, batches = 3, adapt = true }\n" + network},
     {"halves",
      "walkers = 4\ncoupling = { method = \"halves\", blending = 100, refresh = 130, over = \"block\" }\n" + network},
 };

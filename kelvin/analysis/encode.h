@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hidden layer of a trained network makes of rows: data for the next network of a stack.
+#pragma once
+#include "kelvin/analysis/replay.h"
+
+namespace kelvin {
+
+// Values of hidden layer 1, 2, ... at parameters q of the run's network: rows x units.
+template <class Real>
+std::vector<Real> encoded(const Problem<Real>&, std::span<const Real> q, std::size_t layer, const Dataset&);
+
+}  // namespace kelvin

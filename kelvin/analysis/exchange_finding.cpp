@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/exchange_finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kelvin {
+namespace {
+
+// What run.json says at the end of a run, and the log until then.
+struct Travels {
+  std::vector<double> temperatures, acceptance, rising;
+  double attempts = 0, round_trips = 0;
+};
+
+Travels travels_of(const Samples& samples) {
+  nlohmann::json said = samples.record.value("exchange", nlohmann::json());
+  if (said.is_null())
+    for (const auto& line : read_log(samples.run)) said = line.value("exchange", said);
+  if (said.is_null()) throw Error("\"{}\" has no exchanges yet; let it run on", samples.run.string());
+  try {
+    return {said.at("temperatures"), said.at("acceptance"), said.at("rising"), said.at("attempts"),
+            said.at("round_trips")};
+  } catch (const nlohmann::json::exception& e) {
+    throw Error("\"{}\" is damaged: {}", (samples.run / "run.json").string(), e.what());
+  }
+}
+
+constexpr double rare = 0.1, fewest_attempts = 100;
+
+std::string counted(const Travels& t) {
+  return fmt::format("{:.0f} round trip{} between the first temperature and the last in {:.0f} attempts", t.round_trips,
+                     t.round_trips == 1 ? "" : "s", t.attempts);
+}
+
+}  // namespace
+
+bool has_ladders(const Samples& samples) { return samples.manifest.arrays.contains("sample_stats/replica"); }
+
+std::vector<Judgement> judge_exchange(const Evidence& e) {
+  if (!has_ladders(e.samples)) return {};
+  const Travels t = travels_of(e.samples);
+  if (t.attempts < fewest_attempts)
+    return {{Verdict::unknown, fmt::format("only {:.0f} attempts to exchange positions were made; run longer, or lower "
+                                           "exchange.every",
+                                           t.attempts)}};
+  const auto least = std::min_element(t.acceptance.begin(), t.acceptance.end());
+  const auto pair = least - t.acceptance.begin();
+  if (*least < rare)
+    return {{Verdict::fault,
+             fmt::format("only {:.2g} % of the attempts to exchange positions between temperatures {} and {} succeed: "
+                         "set exchange.adapt, or give more temperatures",
+                         100 * *least, pair, pair + 1)}};
+  if (t.round_trips == 0)
+    return {{Verdict::fault,
+             "no position has travelled from the first temperature to the last and back: run longer, "
+             "or lower exchange.every"}};
+  return {{Verdict::fine, fmt::format("neighbouring temperatures exchange positions in at least {:.0f} % of the "
+                                      "attempts, with {}",
+                                      100 * *least, counted(t))}};
+}
+
+Analysed analyse_exchange(const Samples& samples, const AnalysisOptions&, const Remark&) {
+  if (!has_ladders(samples))
+    throw Error("\"{}\" was run without [exchange]; there is nothing to see", samples.run.string());
+  const Travels t = travels_of(samples);
+  Finding finding{"exchange", "Exchange between temperatures", {counted(t) + "."}, {}, {}};
+  Table table;
+  Curve rising{"rising", {}, {}, {}, {}, "points"}, even{"in equal parts", {}, {}, {}, {}, "dashed"};
+  const double last = double(t.temperatures.size() - 1);
+  for (std::size_t k = 0; k < t.temperatures.size(); ++k) {
+    table.row({{"temperature", k},
+               {"factor", t.temperatures[k]},
+               {"exchanged with the next", k < t.acceptance.size() ? cell(t.acceptance[k]) : nlohmann::json()},
+               {"come from the first", cell(t.rising[k])}});
+    rising.x.push_back(double(k)), rising.y.push_back(t.rising[k]);
+    even.x.push_back(double(k)), even.y.push_back(1 - double(k) / last);
+  }
+  finding.tables.push_back({"Temperatures", std::move(table)});
+  finding.figures.push_back(
+      {"flow",
+       "Flow of positions",
+       "temperature",
+       "share that comes from the first one",
+       {std::move(rising), std::move(even)},
+       {},
+       "A fall from 1 to 0 in equal parts is the fastest; a jump is a bottleneck: put temperatures "
+       "there (exchange.adapt)."});
+  Figure travels{"replica", "Whose position the first walker of each ladder has", "draw", "started at walker", {}, {},
+                 ""};
+  for (std::size_t w = 0; w < samples.walkers; ++w) {
+    Curve curve{fmt::format("ladder {}", w), {}, samples.statistic("replica", w), {}, {}, "points"};
+    for (std::size_t i = 0; i < curve.y.size(); ++i) curve.x.push_back(double(i));
+    travels.curves.push_back(std::move(curve));
+  }
+  finding.figures.push_back(std::move(travels));
+  return {std::move(finding), {}};
+}
+
+}  // namespace kelvin

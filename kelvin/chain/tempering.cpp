@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kelvin/model/tempered.h"
 
@@ -162,7 +163,7 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
 
 // m = h^2 max{ (50/(width - delta))^2, 11 max(g'/g)^2 V, 500 max g'^2 (noise/T)^2 },  friction 1/(50 h): at fixed alpha
 // U answers slowly, so alpha oscillates with frequency |g'/g| sqrt(V/m), which stays below 0.3/h. A round trip takes
-// the time  width (m friction width + V times the integral of (g'/g)^2 t_U).
+// the time  width (m friction width + V times the integral of (g'/g)^2 t_U), and that of a free flight.
 TemperingPace tempering_pace(const TemperingSettings& s, double temperature, double step) {
   const Ramp ramp(s);
   if (!(s.mass >= 0 && s.friction >= 0 && s.capacity >= 0))
@@ -174,7 +175,8 @@ TemperingPace tempering_pace(const TemperingSettings& s, double temperature, dou
   const double friction = s.friction > 0 ? s.friction : 1 / (50 * step);
   const double resists =
       mass * friction * s.width / step + s.capacity * s.correlation * resistance(ramp, form_of(s).heats);
-  return {mass, friction, s.width * resists};
+  const double flight = 2 * s.width / std::sqrt(2 / (std::numbers::pi * mass)) / step;
+  return {mass, friction, s.width * resists + flight};
 }
 
 }  // namespace kelvin

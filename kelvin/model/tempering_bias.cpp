@@ -139,6 +139,7 @@ double hills_slope(const BiasGround& b, In learnt, double alpha) {
 // than the middle for ever.
 void deposit(const BiasGround& b, Out learnt, double alpha, double size) {
   const double w = b.ramp.width;
+  if (std::abs(alpha) > w) return;  // a force will drive it back: what is outside is no matter of the bias
   const int images = b.numbers[mirror] != 0 ? 1 : 0;
   for (std::size_t j = 0; j + 1 < learnt.size(); ++j) {
     const double x = -w + 2 * w * double(j) / b.numbers[bins];

@@ -13,24 +13,23 @@ kelvin = sys.argv[1]
 seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
 budget, sd, spacing = 400_000, 0.2, 2.0
 cycle = 5000
-# label, walkers, settings, whether the draw at this step and of this weight counts
+usual = "part.all = { step = 0.1, temperature = 1.0 }"
+warm = "warmup = 20000\n"
+# label, walkers, gradients spent before the first step, settings, whether the draw at this step and of this weight counts
 ways = [
-    ("BAOAB", 1, "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: True),
-    ("cyclical SGLD", 1, 'part.all = { scheme = "S", temperature = 1.0, step = { name = "cyclical", from = 0.075, '
+    ("BAOAB", 1, 0, usual, lambda step, weight: True),
+    ("cyclical SGLD", 1, 0, 'part.all = { scheme = "S", temperature = 1.0, step = { name = "cyclical", from = 0.075, '
      f"to = 0.001, every = {cycle}.0 }} }}", lambda step, weight: (step - 1) % cycle >= cycle // 2),
-    ("infinite switch", 1, "warmup = 20000\nswitching = { highest = 16.0, nodes = 20 }\n"
-     "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: weight > 0.1),
-    ("SamAdams", 1, 'tempo = { most = 5.0, scale = 25.0 }\npart.all = { scheme = "samadams", step = 0.05, temperature = 1.0 }', lambda step, weight: True),
-    ("continuous tempering", 1, 'warmup = 20000\ntempering = { form = "potential", strength = 0.94 }\n'
-     "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: weight > 0.1),
-    ("replica exchange", 5, "exchange = { rungs = 5, highest = 16.0, every = 5 }\n"
-     "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: True),
+    ("SamAdams", 1, 0, 'part.all = { scheme = "samadams", step = 0.1, temperature = 1.0 }', lambda step, weight: True),
+    ("continuous tempering", 1, 5000, warm + 'tempering = { form = "potential", strength = 0.9375, pilot = 5000 }\n' + usual,
+     lambda step, weight: weight > 0),
+    ("infinite switch", 1, 0, warm + "switching = { highest = 16.0, nodes = 20 }\n" + usual, lambda step, weight: weight > 0.1),
+    ("replica exchange", 5, 0, "exchange = { rungs = 5, highest = 16.0, every = 5 }\n" + usual, lambda step, weight: True),
 ]
 
-
-def found(walkers, settings, counts, seed):
+def found(walkers, before, settings, counts, seed):
     """Gradients spent when each mode was first found, in order."""
-    steps = budget // walkers
+    steps = (budget - before) // walkers
     warmup = 20000 if "warmup" in settings else 0
     text = (f"seed = {seed}\nsteps = {steps - warmup}\nevery = 10\n{settings}\n"
             f'model.toy = {{ name = "mixture", sd = {sd}, spacing = {spacing} }}\n')
@@ -38,8 +37,8 @@ def found(walkers, settings, counts, seed):
         file, out = pathlib.Path(folder) / "run.toml", pathlib.Path(folder) / "run"
         file.write_text(text)
         subprocess.run([kelvin, "sample", file, "-q", "-o", out, "--threads", "1"], check=True)
-        table = subprocess.run([kelvin, "export", out, "--to", "csv", "--walker", "0", "-o", out / "draws.csv"], check=True,
-                               capture_output=True)
+        subprocess.run([kelvin, "export", out, "--to", "csv", "--walker", "0", "-o", out / "draws.csv"], check=True,
+                       capture_output=True)
         rows = csv.DictReader(io.StringIO((out / "draws.csv").read_text()))
         first = {}
         for row in rows:
@@ -48,7 +47,7 @@ def found(walkers, settings, counts, seed):
             mode = tuple(max(-2, min(2, round(x / spacing))) for x in q)
             near = math.hypot(*(x - spacing * m for x, m in zip(q, mode))) < 2 * sd
             if near and counts(step, weight):
-                first.setdefault(mode, step * walkers)
+                first.setdefault(mode, before + step * walkers)
         return sorted(first.values())
 
 
@@ -63,8 +62,8 @@ for k in range(4):
     svg.append(f'<text x="{x(n) - 15:.0f}" y="325">{n:g}</text><line x1="{x(n):.0f}" y1="300" x2="{x(n):.0f}" y2="{y(25)}" stroke="#ddd"/>')
 for m in range(0, 26, 5):
     svg.append(f'<text x="30" y="{y(m) + 5}">{m}</text><line x1="60" y1="{y(m)}" x2="480" y2="{y(m)}" stroke="#ddd"/>')
-for k, (label, walkers, settings, counts) in enumerate(ways):
-    times = [found(walkers, settings, counts, seed) for seed in range(1, seeds + 1)]
+for k, (label, walkers, before, settings, counts) in enumerate(ways):
+    times = [found(walkers, before, settings, counts, seed) for seed in range(1, seeds + 1)]
     mean = [sum(sum(t <= n for t in run) for run in times) / seeds for n in places]
     whole = [run[24] for run in times if len(run) == 25]
     print(f"{label:<18} {mean[-1]:5.1f} modes after {budget} gradients; all 25 in {len(whole)} of {seeds} runs"

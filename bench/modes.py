@@ -20,6 +20,9 @@ ways = [
      f"to = 0.001, every = {cycle}.0 }} }}", lambda step, weight: (step - 1) % cycle >= cycle // 2),
     ("infinite switch", 1, "warmup = 20000\nswitching = { highest = 16.0, nodes = 20 }\n"
      "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: weight > 0.1),
+    ("SamAdams", 1, 'tempo = { most = 5.0, scale = 25.0 }\npart.all = { scheme = "samadams", step = 0.05, temperature = 1.0 }', lambda step, weight: True),
+    ("continuous tempering", 1, 'warmup = 20000\ntempering = { form = "potential", strength = 0.94 }\n'
+     "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: weight > 0.1),
     ("replica exchange", 5, "exchange = { rungs = 5, highest = 16.0, every = 5 }\n"
      "part.all = { step = 0.1, temperature = 1.0 }", lambda step, weight: True),
 ]
@@ -50,7 +53,7 @@ def found(walkers, settings, counts, seed):
 
 
 places = [budget * 10 ** (-3 + k / 20) for k in range(61)]
-colours = ["#1b6ca8", "#c0392b", "#8e44ad", "#1e8449", "#b9770e"]
+colours = ["#1b6ca8", "#c0392b", "#8e44ad", "#1e8449", "#b9770e", "#17202a"]
 x = lambda n: 60 + 420 * (math.log10(n / places[0]) / 3)
 y = lambda m: 300 - 10.5 * m
 svg = ['<svg xmlns="http://www.w3.org/2000/svg" width="700" height="350" font-family="sans-serif" font-size="13">',

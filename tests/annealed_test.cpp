@@ -28,8 +28,7 @@ TEST(Santa, ExploresWithItsFrictionAtItsTemperature) {
     if (n < 2000) continue;
     double pp = 0, qq = 0, mean = 0;
     for (std::size_t i = 0; i < 20; ++i)
-      pp += std::pow(walker->p()[i], 2) / 20, qq += std::pow(walker->q()[i], 2) / 20,
-          mean += walker->part(0).u[i] / 20;
+      pp += std::pow(walker->p()[i], 2) / 20, qq += std::pow(walker->q()[i], 2) / 20, mean += walker->part(0).u[i] / 20;
     p.push_back(pp / T), q.push_back(qq / T), xi.push_back(mean);
   }
   const double second_order = h * h / 2;

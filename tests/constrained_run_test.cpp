@@ -74,6 +74,24 @@ TEST(ConstrainedRun, PresetsOfThePapersRun) {
   EXPECT_THAT(none.error, HasSubstr("between the first and the last, of which there are none"));
 }
 
+// All weights start at 0.5: at their radius, or far from it.
+TEST(ConstrainedRun, WeightsThatCannotMoveAreDiagnosed) {
+  const Desk desk;
+  const auto found = [&](const std::string& radius, const std::string& temperature) {
+    desk.write("run.toml",
+               "steps = 50\nbatch = 20\ndata = { generator = \"spiral\" }\n"
+               "model = { layers = [2, 10, 1], loss = \"binary_cross_entropy\" }\npart.all = { scheme = \"S\", "
+               "step = 0.01, start = 0.5, temperature = " +
+                   temperature + ", constraint = { name = \"circle\", radius = " + radius + " } }\n");
+    EXPECT_EQ(desk.kelvin("train run.toml -q --force -o run").code, 0);
+    return desk.kelvin("diagnose run").out;
+  };
+  EXPECT_THAT(found("0.5", "0.0"), HasSubstr("100 % of the weights of part \"all\" sit at their radius, where at "
+                                             "temperature 0 no force moves them: give a larger radius"));
+  EXPECT_THAT(found("2.0", "0.0"), HasSubstr("0 % of the weights of part \"all\" sit at their radius"));
+  EXPECT_THAT(found("0.5", "1e-4"), Not(HasSubstr("sit at their radius")));
+}
+
 // The constraint, and with it the slack, lasts through all phases; another one in a phase is refused.
 TEST(ConstrainedRun, PhasesKeepTheirConstraint) {
   const Desk desk;

@@ -167,7 +167,21 @@ TEST(Constraint, ObliqueReturnsAlongTheOldNormalOrthogonalToTheNearestPoint) {
     left.on->tangent(left.here());
     EXPECT_LT(square(left.p), 1e-20) << c.on.name << c.on.text("projection");
     EXPECT_GT(all, 1e-4);
+    EXPECT_LT(all, 0.02 * 0.02 * square(step)) << c.on.name << ": the far side of the manifold is not what is meant";
   }
+}
+
+// Far along a tangent no point of a sphere lies on the old normal: the nearest one is taken, and every unit counted.
+TEST(Constraint, AnObliqueReturnFromTooFarIsCounted) {
+  for (const char* name : {"circle", "sphere", "norm"})
+    for (const double far : {1e-3, 1e4}) {
+      Placed x({constraint(name, 0.8, {{"projection", {std::string("oblique"), ""}}}), 7, 4});
+      const auto from = x.q;
+      for (std::size_t i = 0; i < x.q.size(); ++i) x.q[i] += far * x.p[i];
+      x.on->project(x.here(), from, x.tally);
+      EXPECT_EQ(x.tally.fallbacks, far < 1 ? 0 : x.how.units()) << name;
+      EXPECT_LT(x.on->residual(x.here()), 1e-12) << name;
+    }
 }
 
 // A g of one's own, Q^T Q = 1 of a 4 x 2 matrix written out, moves as the row does.

@@ -54,6 +54,24 @@ TEST(Experiment, ArmsAreRunAtEveryPlaceOfTheirGrid) {
   EXPECT_EQ(e.label(e.cells[4]), "warm, friction 10, temperature 0.1");
 }
 
+TEST(Experiment, AGridOfListsIsCalledByTheirLengths) {
+  const Experiment e = experiment(
+      "[arm.deep]\nlabel = \"deep\"\ngrid = { \"model.layers\" = [[2, 6, 1], [2, 5, 4, 1]] }\n"
+      "published = { \"train.loss\" = [0.1, 0.2, 0.3, 0.4] }\n");
+  ASSERT_EQ(e.cells.size(), 7u);
+  EXPECT_EQ(e.cells[0].name, "deep model.layers=3");
+  EXPECT_EQ(e.cells[1].name, "deep model.layers=4");
+  EXPECT_EQ(e.cells[1].settings.model.layers, (std::vector<long>{2, 5, 4, 1}));
+  EXPECT_EQ(e.label(e.cells[1]), "deep, layers 4");
+  const Finding finding = conclude(e, {perform(e, 0, 1), perform(e, 1, 1)});
+  const std::vector<std::pair<std::string, double>> expected = {
+      {"deep, layers 3", 0.1}, {"deep, layers 3", 0.2}, {"deep, layers 4", 0.3}, {"deep, layers 4", 0.4}};
+  std::vector<std::pair<std::string, double>> found;
+  for (const auto& row : finding.tables[1].table.rows)
+    if (row[2].second == "train.loss" && row[9].second.is_number()) found.emplace_back(row[0].second, row[9].second);
+  EXPECT_EQ(found, expected) << "published numbers: the steps of `at` at the first place, then at the next";
+}
+
 // The same network, data, start and steps, taken by hand.
 TEST(Experiment, AnOutcomeIsWhatTheRunItselfGives) {
   const Experiment e = experiment();
@@ -338,6 +356,8 @@ TEST(Experiment, MistakesAreNamed) {
               HasSubstr("neither a number nor one of the arms, such as \"descent\""));
   EXPECT_THAT(refusal("[arm.x]\ngrid = { \"part.all.step\" = { from = 1, to = 2, count = 1 } }\n"),
               HasSubstr("count must be at least 2"));
+  EXPECT_THAT(refusal("[arm.x]\ngrid = { \"model.layers\" = [[2, 6, 1], [2, 7, 1]] }\n"),
+              HasSubstr("lists of one length; they must differ"));
   EXPECT_THAT(
       refusal("[claim.x]\nmeasure = \"train.loss\"\nmore = \"warm*\"\nthan = \"0\"\nalong = \"part.all.friction\"\n"),
       HasSubstr("at least 3 values of it in a grid, not 2"));

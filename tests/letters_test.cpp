@@ -55,7 +55,7 @@ TEST(Letters, RowsTellWhoForgetsMomentum) {
   for (const Letter& l : letters())
     for (const double gamma : {1.3, HUGE_VAL}) {
       if (std::isinf(gamma) && l.moves_q && l.moves_p && l.normals) continue;  // refused by recipes
-      if (l.look < 0) continue;                                  // p is what it was before
+      if (l.look < 0) continue;                                                // p is what it was before
       State a, b;
       a.gamma = b.gamma = gamma;
       b.p = {5, 5, 5};

@@ -119,7 +119,9 @@ TEST(Microcanonical, WeightsInBracketsAreSharesOfTheStep) {
 // A step so long that the string alone is wrong; Metropolis puts it right.
 TEST(Microcanonical, MetropolisMakesItExact) {
   const Choice toy = gaussian({1, 1, 1, 1});
-  const auto run = [&](const std::string& scheme) { return sampled(toy, scheme, scheme == "PTATP" ? 2.2 : 6.6, 200000); };
+  const auto run = [&](const std::string& scheme) {
+    return sampled(toy, scheme, scheme == "PTATP" ? 2.2 : 6.6, 200000);
+  };
   const Sampled plain = run("PTATP"), exact = run("P{(TAT)3}");
   EXPECT_LT(std::abs(exact.square.deviation(1)), 4) << exact.square.mean;
   EXPECT_GT(std::abs(plain.square.deviation(1)), 20) << plain.square.mean;

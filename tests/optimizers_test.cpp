@@ -192,7 +192,8 @@ TEST(Penalties, GradientsAreRight) {
       }
       std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Matrix>(*this); }
     };
-    const Choice choice = Choice::number_of(std::string(row.name), "strength", 0.7);
+    Choice choice = Choice::number_of(std::string(row.name), "strength", 0.7);
+    if (row.parameters.size() > 1) choice.values["radius"] = {0.5, ""};  // among the entries of the point
     const auto u =
         with_penalties<double>(std::make_unique<Matrix>(), {{"tall", choice}, {"flat", choice}, {"bias", choice}});
     SCOPED_TRACE(row.name);
@@ -205,9 +206,35 @@ TEST(Penalties, AnOrthogonalMatrixCostsNothing) {
     const Vec q = block.rows == 3 ? Vec{0.6, 0, 0.8, 0, 0, 1} : Vec{0.6, 0.8, 0, 0, 0, 1};
     Vec g(6, 0.0);
     const auto& row = row_named("orthogonal", penalties(), "penalty");
-    EXPECT_NEAR(row.add_double(block, q, 3, g), 0, 1e-15);
+    EXPECT_NEAR(row.add_double(block, q, {3, 0}, g), 0, 1e-15);
     for (const double x : g) EXPECT_NEAR(x, 0, 1e-15);
   }
+}
+
+// g^2 / eps^2 with strength 1 / eps^2: 0 where the constraint of that name holds, and by hand a little off it.
+TEST(Penalties, ASoftConstraintCostsTheSquareOfWhatItHolds) {
+  const Block block{"w", 2, 2};
+  const auto energy = [&](const char* name, const Vec& q, double radius) {
+    Vec g(4, 0.0);
+    return row_named(name, penalties(), "penalty").add_double(block, q, {3, radius}, g);
+  };
+  EXPECT_NEAR(energy("norm", {0.6, 0.8, -1, 0}, 1), 0, 1e-15);
+  EXPECT_NEAR(energy("norm", {0.6, 0.8, 1, 1}, 1), 3, 1e-12) << "the second row has |w|^2 - 1 = 1";
+  EXPECT_EQ(energy("box", {0.6, -0.8, 1, -1}, 1), 0) << "nothing lies beyond";
+  EXPECT_NEAR(energy("box", {0.6, -1.5, 1, 2}, 1), 3 * (0.25 + 1), 1e-12);
+  Vec g(2, 0.0);
+  for (const Penalty& row : penalties())
+    if (row.parameters.size() > 1) EXPECT_EQ(row.add_double(Block{"b", 2, 1, 0, 0, true}, Vec{3, -3}, {3, 1}, g), 0);
+  EXPECT_EQ(g, Vec(2, 0.0)) << "biases are left alone";
+}
+
+TEST(Penalties, NumbersBelowZeroAreRefused) {
+  Choice choice = Choice::number_of("box", "strength", 1);
+  choice.values["radius"] = {-0.5, ""};
+  EXPECT_THAT(error_of([&] {
+                with_penalties<double>(std::make_unique<Coupled>(), {{"layer1.weight", choice}});
+              }),
+              HasSubstr("radius is -0.5; it must be at least 0"));
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ TEST(SamAdams, MistakesAreNamed) {
   EXPECT_THAT(error_of([] { parse_scheme("ZR{BAB}Z"); }), HasSubstr("Z changes the step on the way"));
   Tuning t;
   t.adapt.step = true, t.warmup = 100;
-  EXPECT_THAT(error_of([&] { Tuned<double>(Choice("quartic"), moving("samadams", 0.1), t); }), HasSubstr("use [tempo]"));
+  EXPECT_THAT(error_of([&] { Tuned<double>(Choice("quartic"), moving("samadams", 0.1), t); }),
+              HasSubstr("use [tempo]"));
   Tuning wrong;
   wrong.tempo.most = 0.01;
   EXPECT_THAT(error_of([&] { Tuned<double>(Choice("quartic"), moving("samadams", 0.1), wrong); }),

@@ -94,7 +94,7 @@ struct Share {
 TEST(TemperingLaws, AlphaSpendsTheShareOfTimeThatItsLawSays) {
   const std::string one = gaussian_of(1), two = gaussian_of(2);
   const std::string paper = "form = \"paper\"\n", potential = "form = \"potential\"\n", none = "bias = \"none\"\n";
-  const std::string wt = "bias = {{ name = \"well_tempered\", height = 0.1, spread = {} }}\n";
+  const std::string wt = "bias = {{ name = \"well_tempered\", height = {}, spread = {} }}\n";
   constexpr long warmup = 500000, steps = 2000000;
   for (const Share& s : {
            Share{well, potential, 0.4 / 1.5},
@@ -107,8 +107,8 @@ TEST(TemperingLaws, AlphaSpendsTheShareOfTimeThatItsLawSays) {
            Share{one, potential + none, 0.193661},
            Share{two, paper + none, 0.036436},
            Share{two, potential + none, 0.124732},
-           Share{well, paper + fmt::format(fmt::runtime(wt), 5.0), 0.243655},
-           Share{well, paper + fmt::format(fmt::runtime(wt), 20.0), 0.260285},
+           Share{well, paper + fmt::format(fmt::runtime(wt), 0.1, 5.0), 0.243655},
+           Share{well, paper + fmt::format(fmt::runtime(wt), 0.01, 20.0), 0.260285},
        }) {
     TemperedWalker<double> w(with(s.problem, warmup, steps, s.tempering));
     const Estimate share = watch(w, warmup, steps).share();

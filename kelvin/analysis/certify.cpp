@@ -192,9 +192,9 @@ double bias_order(const Recipe& recipe, const Batches& rows) {
 template <class Real>
 Certificate certify(const Problem<Real>& problem, const CertifyOptions& options,
                     const std::function<void(double)>& progress) {
-  check_coupling(problem.recipe);
   if (problem.recipe.tempered)
     throw Error("a certificate compares plain chains; leave out [tempering] to certify the scheme it builds on");
+  check_coupling(problem.recipe);
   if (options.steps < fewest_steps || options.pairs < 1)
     throw Error("{} pairs with {} steps are too little for a certificate; give at least 1 pair and {} steps",
                 options.pairs, options.steps, fewest_steps);

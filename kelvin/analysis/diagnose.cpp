@@ -92,6 +92,15 @@ Judgements residuals(const Evidence& e) {
                                "instead{}",
                                part.fallbacks, part.name, harmless ? "" : ": use a smaller step")});
   }
+  constexpr double many = 0.1;
+  for (const PartEvidence& part : e.parts)
+    if (!std::isnan(part.at_radius))
+      out.push_back(
+          {part.at_radius > many ? fault : fine,
+           fmt::format("{:.3g} % of the weights of part \"{}\" sit at their radius, where at temperature 0 no "
+                       "force moves them{}",
+                       100 * part.at_radius, part.name,
+                       part.at_radius > many ? ": give a larger radius or a temperature" : "")});
   return out;
 }
 

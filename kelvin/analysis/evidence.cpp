@@ -9,6 +9,7 @@
 
 #include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/dynamics/constraint.h"
 #include "kelvin/model/prior.h"
 
 namespace kelvin {
@@ -39,6 +40,19 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
   return x;
 }
 
+// On a circle the force on a weight is scaled by 1 - w^2/r^2. Counted are those that keep less than a thousandth of it,
+// in the last draw of every walker; nan if none is on a circle, or if weights are not stored.
+double share_at_radius(const Samples& samples, const HeldConstraint& held, const json& blocks) {
+  double stuck = 0, all = 0;
+  const double radius = held.numbers.number("radius");
+  for (const auto& [block, constraint] : blocks.items())
+    if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array))
+      for (std::size_t w = 0; w < samples.walkers; ++w)
+        for (const double x : samples.array(array, w, samples.draws - 1, 1))
+          stuck += 1 - x * x / (radius * radius) < 1e-3, ++all;
+  return stuck / all;
+}
+
 PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const std::string& name = e.samples.parts[k];
   const auto known = e.settings.part.find(name);
@@ -62,6 +76,10 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
     for (const auto& x : fallbacks) part.fallbacks += x.back();
   }
   part.steps = steps[0].back();
+  if (settings.constraint.given() && temperature.range().second == 0)
+    if (const auto held = constraint_chosen(settings.constraint, name);
+        held.row->has_slack && held.unit() == Unit::entry)
+      part.at_radius = share_at_radius(e.samples, held, record.value("constraint", json::object()));
   if (!part.warm) return part;
   const auto over_set = [&](const char* name) {
     return ensemble_means(relative(columns(e.samples, name, std::array{k})[0], steps, temperature), e.together);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run left behind for judging it: its settings, statistics and learning curve, read once.
 #pragma once
+#include <cmath>
+
 #include "kelvin/analysis/columns.h"
 #include "kelvin/chain/run_settings.h"
 
@@ -13,6 +15,7 @@ struct PartEvidence {
   bool kinetic_exact = false;  // the scheme's row vouches for the kinetic temperature
   bool confined = false;       // q.g has the mean n T: a toy, or a prior that can be normalised
   double fallbacks = 0;        // projections onto a constraint that did not converge, of all walkers
+  double at_radius = NAN;      // share of its weights on circles that sit at their radius in the last draw; if cold
   double steps = 0;
   Chains kinetic, configurational;  // temperatures over the one that was set at that draw; empty if not warm
 };

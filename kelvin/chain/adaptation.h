@@ -71,8 +71,8 @@ class Adaptation {
   double kinetic_ = 0, half_kick_ = 0, agreements_ = 0;  // sums over the second half of the present window
   EnergyAveraging by_error_;
   LengthFinder length_;
-  double points_ = 0;                                    // of the present window
-  std::vector<double> mean_, squares_;                   // squares_: about the mean, of each or of each pair
+  double points_ = 0;                   // of the present window
+  std::vector<double> mean_, squares_;  // squares_: about the mean, of each or of each pair
 };
 
 }  // namespace kelvin

@@ -126,6 +126,10 @@ void check_coupling(const Recipe& recipe) {
       if (move.letter->joint == Joint::tempo || move.letter->unit_speed)
         throw Error("part \"{}\": letter '{}' gives each of two chains a time of its own; certify a run without it",
                     part.name, move.letter->symbol);
+      if (move.letter->memory)
+        throw Error(
+            "part \"{}\": letter '{}' keeps a memory of its own in each of two chains; certify a run without it",
+            part.name, move.letter->symbol);
       if (move.letter->normals && move.share * double(move.occurrences) != 1)
         throw Error("part \"{}\": '{}' has unequal weights in \"{}\", which two chains cannot share noise for",
                     part.name, move.letter->symbol, part.scheme.text);

@@ -14,9 +14,8 @@ namespace kelvin {
 double constant_temperature(const Recipe& recipe, std::string_view who) {
   const double T = recipe.parts.front().temperature.at(0);
   const auto check = [&](const Recipe& phase) {
-    if (phase.parts.front().scheme.tempo)
-      throw Error("[{}] needs draws of equal weight, which letter Z in \"{}\" does not leave; use BAOAB", who,
-                  phase.parts.front().scheme.text);
+    if (const Scheme& scheme = phase.parts.front().scheme; scheme.tempo || scheme.unit_speed)
+      throw Error("[{}] needs plain time and momenta, which \"{}\" does not have; use BAOAB", who, scheme.text);
     for (const PartRecipe& part : phase.parts)
       if (part.temperature.range() != std::pair(T, T) || !(T > 0))
         throw Error(
@@ -109,7 +108,6 @@ Exchange<Real>::Exchange(const RunSettings& run, const Recipe& recipe, Comm& com
   if (settings_.adapt && warmup_ < 100 * every())
     throw Error("exchange.adapt needs a warm-up of at least 100 attempts to exchange, {} steps, not {}", 100 * every(),
                 warmup_);
-  batch_.order = "with_replacement";  // so that the batches of one attempt are independent
 }
 
 template <class Real>
@@ -141,8 +139,13 @@ auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::
   comm_->together([&] {
     parallel(mine.size(), threads, [&](std::size_t k) {
       if (settings_.batches == 0) return void(energies[k].push_back(mine[k].energy_on({})));
-      Batches rows(batch_, mine[k].rows(), stream_key(seed_, "exchange"), std::uint32_t(mine[k].walker() / rungs_));
-      for (std::size_t b = 0; b < batches; ++b) energies[k].push_back(mine[k].energy_on(rows(sweep * batches + b)));
+      const auto all = std::uint32_t(mine[k].rows()), ladder = std::uint32_t(mine[k].walker() / rungs_);
+      std::vector<std::uint32_t> rows(batch_.size.of(all));
+      for (std::size_t b = 0; b < batches; ++b) {  // drawn with replacement, so that batches are independent
+        const Stream stream{stream_key(seed_, "exchange rows"), ladder, sweep * batches + b, 0};
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = below(all, stream, i);
+        energies[k].push_back(mine[k].energy_on(rows));
+      }
     });
   });
   Packer pack;

@@ -47,9 +47,9 @@ double Chain<Real>::weight_of_time() const {
   return tempo_ ? std::log(recipe_.tuning.tempo.psi(zeta_)) : 0;
 }
 
-#define KELVIN_MEMBERS(Real)               \
+#define KELVIN_MEMBERS(Real)                           \
   template double Chain<Real>::weight_of_time() const; \
-  template void Chain<Real>::start_tempo(); \
+  template void Chain<Real>::start_tempo();            \
   template void Chain<Real>::follow_tempo(const Move&);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)

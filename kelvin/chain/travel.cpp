@@ -36,8 +36,9 @@ void Chain<Real>::tune() {
             "\"{}\" has \"{}\"",
             part.name, part.scheme.text);
   if (scheme.tempo && (tuning.adapt.step || tuning.adapt.friction))
-    throw Error("adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
-                scheme.text);
+    throw Error(
+        "adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
+        scheme.text);
   const auto [least, most] = recipe_.parts.front().friction.range();
   if (scheme.unit_speed && tuning.adapt.friction && !(least > 0 && std::isfinite(most)))
     throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",
@@ -192,7 +193,7 @@ void Chain<Real>::learn() {
   }
   if (!changed || !recipe_.tuning.adapt.step) return;
   if (tuner_->by_acceptance()) guess_pace();
-  else stay_stable();
+  else if (!unit_speed_) stay_stable();
 }
 
 // The bias learns during the warm-up, while alpha moves: a function of the step, not of when it is asked.

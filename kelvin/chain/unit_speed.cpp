@@ -101,7 +101,7 @@ void Chain<Real>::learn_by_energy() {
     tuner_->strayed<Real>(steps_, q_, {mover.step, part.friction.at(double(steps_ - recipe_.begins))});
 }
 
-#define KELVIN_MEMBERS(Real)                    \
+#define KELVIN_MEMBERS(Real)                      \
   template void Chain<Real>::watch_energy();      \
   template void Chain<Real>::read_energy_error(); \
   template void Chain<Real>::learn_by_energy();

@@ -36,7 +36,7 @@ class LengthFinder {
   void forget();
   std::uint64_t warmup_;
   double points_ = 0, batches_ = 0;
-  std::vector<double> mean_, squares_;                    // squares: about the mean
+  std::vector<double> mean_, squares_;                      // squares: about the mean
   std::vector<double> batch_, batch_mean_, batch_squares_;  // the present batch's sum; of the means of batches
 };
 

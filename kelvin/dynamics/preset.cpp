@@ -41,6 +41,11 @@ constexpr PresetRole circle_underdamped[] = {
     {"rest", all_but_first, "scheme = 'BAOAB', constraint = { name = 'circle', radius = 0.1 }"}};
 constexpr PresetRole orthogonal_overdamped[] = {{"hidden", inner, "scheme = 'S', constraint = 'orthogonal'"},
                                                 {"ends", ends, "scheme = 'S'"}};
+constexpr PresetRole orthogonal_start[] = {{"hidden", inner, "scheme = 'S', temperature = 0.0, start = 'orthogonal'"},
+                                           {"ends", ends, "scheme = 'S', temperature = 0.0"}};
+constexpr PresetRole orthogonal_penalty[] = {
+    {"hidden", inner, "scheme = 'S', temperature = 0.0, penalty = { name = 'orthogonal', strength = 0.05 }"},
+    {"ends", ends, "scheme = 'S', temperature = 0.0"}};
 constexpr PresetRole orthogonal_underdamped[] = {{"hidden", inner, "scheme = 'BAOAB', constraint = 'orthogonal'"},
                                                  {"ends", ends, "scheme = 'BAOAB'"}};
 // Reversible averaging, ten inner steps: the slow part is kicked along the fast one's look ahead and, at the end, back.
@@ -87,6 +92,10 @@ constexpr Preset table[] = {
      "o-CoLA-od: overdamped Langevin, orthogonal matrices between the first and the last layer"},
     {"o_cola_ud", orthogonal_underdamped, "step = 0.3, friction = 1.0, temperature = 0.0",
      "o-CoLA-ud: underdamped Langevin, orthogonal matrices between the first and the last layer"},
+    {"o_start", orthogonal_start, "step = 0.1",
+     "SGD, the matrices between the first and the last layer start orthogonal"},
+    {"o_penalty", orthogonal_penalty, "step = 0.1",
+     "SGD with a penalty that draws the matrices between the first and the last layer towards orthogonal ones"},
     {"ra0", ra0, "step = 0.1", "reversible averaging RA-0: the slow layers feel the mean of the fast one's gradient"},
     {"ra1", ra1, "step = 0.1", "RA-1: the same, and the slow layers drift along while the fast one moves"},
 };

@@ -8,7 +8,16 @@
 
 namespace kelvin {
 
-enum class Layers { everything, all_but_last, last, each, first, all_but_first, inner, ends };  // each: one part for every layer
+enum class Layers {
+  everything,
+  all_but_last,
+  last,
+  each,
+  first,
+  all_but_first,
+  inner,
+  ends
+};  // each: one part for every layer
 
 // What one kind of part does, and which layers it has if the run file names no parts.
 struct PresetRole {

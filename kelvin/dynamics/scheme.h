@@ -14,7 +14,8 @@
 namespace kelvin {
 
 inline constexpr double exact = std::numeric_limits<double>::infinity();
-inline constexpr double no_law = std::numeric_limits<double>::quiet_NaN();  // no law to be right about, or no linear map to show it
+inline constexpr double no_law =
+    std::numeric_limits<double>::quiet_NaN();  // no law to be right about, or no linear map to show it
 
 // Where in a step p.p/m has the mean n T on a Gaussian, for any stable step. At a thermostat on any U: xi, whose mean
 // does not drift, moves by eps h (p.p/m - n T) there and nowhere else.

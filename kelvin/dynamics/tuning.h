@@ -50,7 +50,8 @@ struct JitterSettings {
 };
 
 // How letter Z sets the pace: dzeta = (|g|^2 / scale - rate zeta) ds, and every step is psi(zeta) times what it would
-// be, psi(z) = least (z^power + most) / (z^power + least): from `most` where U is flat down to `least` where it is steep.
+// be, psi(z) = least (z^power + most) / (z^power + least): from `most` where U is flat down to `least` where it is
+// steep.
 struct TempoSettings {
   double least = 0.1, most = 10, power = 0.25, rate = 1, scale = 1;
   double psi(double zeta) const;

@@ -45,18 +45,30 @@ struct RangeSettings {
 std::vector<Axis> axes_of(const Value& grid) {
   std::vector<Axis> axes;
   for (const auto& [setting, values] : std::get<Value::Group>(grid.is)) {
-    Axis& axis = axes.emplace_back(Axis{setting, {}});
+    Axis& axis = axes.emplace_back(Axis{setting, {}, {}});
     if (!values.group()) {
-      assign(axis.values, values, "grid." + setting);
+      std::vector<Value> each;
+      assign(each, values, "grid." + setting);
+      for (const Value& value : each) {
+        const auto* list = std::get_if<Value::List>(&value.is);
+        if (list) axis.values.push_back(double(list->size()));
+        else assign(axis.values.emplace_back(), value, "grid." + setting);
+        axis.assigned.push_back(as_json(value).dump());
+      }
+      if (std::set(axis.values.begin(), axis.values.end()).size() < axis.values.size())
+        throw Error("{}: two values of grid.{} are the same number, or lists of one length; they must differ",
+                    values.where, setting);
       continue;
     }
     RangeSettings range;
     read(range, values, "grid." + setting);
     if (range.count < 2)
       throw Error("{}: grid.{}.count must be at least 2, not {}", values.where, setting, range.count);
-    for (long k = 0; k < range.count; ++k)  // rounded, or names would show the last bits
-      axis.values.push_back(
-          std::stod(fmt::format("{:.9g}", range.from + (range.to - range.from) * double(k) / double(range.count - 1))));
+    for (long k = 0; k < range.count; ++k) {  // rounded, or names would show the last bits
+      const double x = range.from + (range.to - range.from) * double(k) / double(range.count - 1);
+      axis.assigned.push_back(fmt::format("{:.9g}", x));
+      axis.values.push_back(std::stod(axis.assigned.back()));
+    }
   }
   return axes;
 }
@@ -273,9 +285,10 @@ Experiment read_experiment(const Value& from, const std::string& name) {
       merge(run, settings.run);
       std::string cell = arm;
       for (std::size_t a = 0; a < place.size(); ++a) {
-        const std::string assignment = fmt::format("{}={}", axes[a].setting, place[a]);
-        override_with(run, assignment);
-        cell += " " + assignment;
+        const auto& values = axes[a].values;
+        const auto at = std::size_t(std::find(values.begin(), values.end(), place[a]) - values.begin());
+        override_with(run, fmt::format("{}={}", axes[a].setting, axes[a].assigned[at]));
+        cell += fmt::format(" {}={}", axes[a].setting, place[a]);
       }
       experiment.cells.push_back({cell, arm, place, settings_of_cell(run)});
     }

@@ -16,8 +16,11 @@ struct ArmSettings {
   void fields(Visit&& field) {
     field("label", label, "its name in tables and figures");
     field("run", run, "settings of a run file that this arm adds to the common ones");
-    field("published", published, "measure -> the source's number, or one for each step of `at`");
-    field("grid", grid, "setting -> its values, or { from, to, count }; the arm is run at every combination");
+    field("published", published,
+          "measure -> the source's number, or one for each step of `at` (and, before that, each place of the grid)");
+    field("grid", grid,
+          "setting -> its values, or { from, to, count }; the arm is run at every combination. A value that is a list, "
+          "such as those of model.layers, is called by its length");
   }
 };
 
@@ -82,7 +85,8 @@ struct Cell {
 
 struct Axis {
   std::string setting;
-  std::vector<double> values;
+  std::vector<double> values;         // of a list its length
+  std::vector<std::string> assigned;  // the same as TOML
 };
 
 struct Experiment {

@@ -132,13 +132,17 @@ class Results {
   const std::vector<Outcome>& outcomes_;
 };
 
-// The source's number for an arm and a measure at the k-th tabled step; nan if it gives none.
-double published(const ArmSettings& arm, const std::string& measure, std::size_t k) {
-  const auto& group = std::get<Value::Group>(arm.published.is);
+// The source's number for a cell and a measure at the k-th tabled step; nan if it gives none.
+double published(const Experiment& experiment, std::size_t cell, const std::string& measure, std::size_t k) {
+  const std::string& arm = experiment.cells[cell].arm;
+  const auto& group = std::get<Value::Group>(experiment.settings.arm.at(arm).published.is);
   const auto at = group.find(measure);
   if (at == group.end()) return NAN;
   std::vector<double> numbers;
   assign(numbers, at->second, "published." + measure);
+  const auto first = std::find_if(experiment.cells.begin(), experiment.cells.end(),
+                                  [&](const Cell& other) { return other.arm == arm; });
+  k += (cell - std::size_t(first - experiment.cells.begin())) * experiment.settings.at.size();
   return k < numbers.size() ? numbers[k] : NAN;
 }
 
@@ -199,7 +203,7 @@ Table numbers_table(const Experiment& experiment, const Results& results) {
                           {"sd", short_cell(any ? deviation(values).value : NAN)},
                           {"least", short_cell(any ? *std::min_element(values.begin(), values.end()) : NAN)},
                           {"most", short_cell(any ? *std::max_element(values.begin(), values.end()) : NAN)},
-                          {"published", cell(published(about.arm.at(experiment.cells[c].arm), about.measures[m], k))}};
+                          {"published", cell(published(experiment, c, about.measures[m], k))}};
         if (const std::size_t lost = results.stopped(c)) row.push_back({"diverged", lost});
         out.row(std::move(row));
       }

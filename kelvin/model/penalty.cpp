@@ -11,31 +11,31 @@ namespace {
 
 // strength |q|
 template <class Real>
-double absolute(const Block&, std::span<const Real> q, double strength, std::span<Real> g) {
+double absolute(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
   double sum = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
     sum += std::abs(double(q[i]));
-    g[i] += Real(strength * double((q[i] > 0) - (q[i] < 0)));
+    g[i] += Real(n.strength * double((q[i] > 0) - (q[i] < 0)));
   }
-  return strength * sum;
+  return n.strength * sum;
 }
 
 // strength q^2 / 2
 template <class Real>
-double square(const Block&, std::span<const Real> q, double strength, std::span<Real> g) {
+double square(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
   double sum = 0;
-  const Real c = Real(strength);
+  const Real c = Real(n.strength);
   for (std::size_t i = 0; i < q.size(); ++i) {
     sum += double(q[i]) * double(q[i]);
     g[i] += c * q[i];
   }
-  return strength * sum / 2;
+  return n.strength * sum / 2;
 }
 
 // strength |Q^T Q - 1|^2, Q the matrix or its transpose, whichever has fewer columns than rows. Its gradient is
 // 4 strength Q (Q^T Q - 1). Biases are left alone.
 template <class Real>
-double orthogonal(const Block& block, std::span<const Real> q, double strength, std::span<Real> g) {
+double orthogonal(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
   if (block.vector) return 0;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto rows = Eigen::Index(block.rows), columns = Eigen::Index(block.columns);
@@ -44,17 +44,50 @@ double orthogonal(const Block& block, std::span<const Real> q, double strength, 
   const bool tall = rows >= columns;
   Matrix off = tall ? Matrix(W.transpose() * W) : Matrix(W * W.transpose());
   off.diagonal().array() -= Real(1);
-  if (tall) slope += Real(4 * strength) * (W * off);
-  else slope += Real(4 * strength) * (off * W);
-  return strength * off.template cast<double>().squaredNorm();
+  if (tall) slope += Real(4 * n.strength) * (W * off);
+  else slope += Real(4 * n.strength) * (off * W);
+  return n.strength * off.template cast<double>().squaredNorm();
+}
+
+// strength (|w|^2 - r^2)^2 for each row w of a matrix, what the constraint "norm" holds at 0. Its gradient is
+// 4 strength (|w|^2 - r^2) w.
+template <class Real>
+double norm(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  if (block.vector) return 0;
+  double sum = 0;
+  for (std::size_t first = 0; first < q.size(); first += block.columns) {
+    double off = -n.radius * n.radius;
+    for (std::size_t i = first; i < first + block.columns; ++i) off += double(q[i]) * double(q[i]);
+    for (std::size_t i = first; i < first + block.columns; ++i) g[i] += Real(4 * n.strength * off * double(q[i]));
+    sum += off * off;
+  }
+  return n.strength * sum;
+}
+
+// strength (|w| - r)^2 for each weight beyond r: what "circle" and "box" forbid.
+template <class Real>
+double box(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  if (block.vector) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const double beyond = std::max(0.0, std::abs(double(q[i])) - n.radius);
+    g[i] += Real(2 * n.strength * std::copysign(beyond, double(q[i])));
+    sum += beyond * beyond;
+  }
+  return n.strength * sum;
 }
 
 constexpr Parameter numbers[] = {{"strength", "", "factor of the energy"}};
+constexpr Parameter numbers_and_radius[] = {{"strength", "", "factor of the energy"}, {"radius", "1", "r"}};
 constexpr Penalty table[] = {
     {"l1", numbers, absolute<float>, absolute<double>, "strength |q|"},
     {"l2", numbers, square<float>, square<double>, "strength q^2 / 2: weight decay"},
     {"orthogonal", numbers, orthogonal<float>, orthogonal<double>,
      "strength |Q^T Q - 1|^2 of each matrix, Q having the longer side as rows; biases are left alone"},
+    {"norm", numbers_and_radius, norm<float>, norm<double>,
+     "strength (|w|^2 - r^2)^2 of each row w of a matrix; biases are left alone"},
+    {"box", numbers_and_radius, box<float>, box<double>,
+     "strength (|w| - r)^2 of each weight beyond r; biases are left alone"},
 };
 
 template <class Real>
@@ -64,11 +97,16 @@ class WithPenalties final : public Decorated<Real> {
       : Decorated<Real>(std::move(inner)) {
     for (const BlockPenalty& p : given) {
       const Penalty& row = row_named(p.penalty.name, penalties(), "penalty", p.penalty.where);
-      const double strength = p.penalty.completed(row.parameters, "penalty").number("strength");
-      if (!(strength >= 0) || !std::isfinite(strength))
-        throw Error("penalty \"{}\": strength is {:g}; it must be at least 0", row.name, strength);
+      const Choice chosen = p.penalty.completed(row.parameters, "penalty");
+      PenaltyNumbers numbers;
+      for (const auto& [name, number] : {std::pair{"strength", &numbers.strength}, {"radius", &numbers.radius}})
+        if (chosen.has(name)) {
+          *number = chosen.number(name);
+          if (!(*number >= 0) || !std::isfinite(*number))
+            throw Error("penalty \"{}\": {} is {:g}; it must be at least 0", row.name, name, *number);
+        }
       this->changed_.push_back(block_named(p.block, this->blocks()));
-      held_.push_back({&row, strength});
+      held_.push_back({&row, numbers});
     }
   }
 
@@ -80,7 +118,7 @@ class WithPenalties final : public Decorated<Real> {
       Penalty::Add<Real> add;
       if constexpr (std::is_same_v<Real, float>) add = held_[k].row->add_float;
       else add = held_[k].row->add_double;
-      u += add(block, q.subspan(block.offset, block.size()), held_[k].strength, g.subspan(block.offset, block.size()));
+      u += add(block, q.subspan(block.offset, block.size()), held_[k].numbers, g.subspan(block.offset, block.size()));
     }
     return u;
   }
@@ -89,7 +127,7 @@ class WithPenalties final : public Decorated<Real> {
  private:
   struct Held {
     const Penalty* row;
-    double strength;
+    PenaltyNumbers numbers;
   };
   std::vector<Held> held_;  // of each changed block
 };

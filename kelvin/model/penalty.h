@@ -7,10 +7,14 @@
 
 namespace kelvin {
 
+struct PenaltyNumbers {
+  double strength = 0, radius = 0;  // radius: of those that have one
+};
+
 struct Penalty {
   // Returns the energy of the block's entries q and adds its gradient to g.
   template <class Real>
-  using Add = double (*)(const Block&, std::span<const Real> q, double strength, std::span<Real> g);
+  using Add = double (*)(const Block&, std::span<const Real> q, PenaltyNumbers, std::span<Real> g);
   std::string_view name;
   std::span<const Parameter> parameters;
   Add<float> add_float;

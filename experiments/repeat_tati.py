@@ -110,7 +110,7 @@ def gaussian():
                           f"walkers = {walkers}\nprecision = \"float\"\n{coupling}"
                           f"model.toy = {{ name = \"gaussian\", stiffness = {stiffness} }}\n"
                           "part.all = { scheme = \"BAOAB\", step = 0.125, friction = 1.0, temperature = 1.0 }\n")
-                ends = ["--quantities", "q[0]", f"q[{n - 1}]"]
+                ends = ["--quantities", "q[0]", "--quantities", f"q[{n - 1}]"]
                 alone = [r for r in analyse("autocorrelation", out, *ends, "--per-walker") if r["walker"] != "all"]
                 slow += [r["tau_in_steps"] for r in alone if r["quantity"] == "q[0]"]
                 fast += [r["tau_in_steps"] for r in alone if r["quantity"] != "q[0]"]

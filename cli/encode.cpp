@@ -2,9 +2,11 @@
 #include "kelvin/analysis/encode.h"
 
 #include <filesystem>
+#include <map>
 
 #include "cli/command.h"
 #include "kelvin/data/npy.h"
+#include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
 namespace {
@@ -23,15 +25,17 @@ void encode(const Options& options) {
     const Problem<Real>& problem = replay.problem;
     if (!problem.train) throw Error("\"{}\" is a run of a toy, which has no layers", options.run);
     const auto q = replay.point(samples.draws - 1, 0);
-    for (const auto& [name, rows] : {std::pair{"train", &problem.data.train},
-                                     {"validation", &problem.data.validation},
-                                     {"test", &problem.data.test}}) {
-      if (rows->rows == 0) continue;
-      const std::string file = (out / (std::string(name) + ".npy")).string();
+    std::map<std::string, const Dataset*> files;
+    for (const auto& [name, rows] : {std::pair{"train.npy", &problem.data.train},
+                                     {"validation.npy", &problem.data.validation},
+                                     {"test.npy", &problem.data.test}})
+      if (rows->rows > 0) files[(out / name).string()] = rows;
+    for (const auto& [file, rows] : files)
       if (std::filesystem::exists(file) && !options.force)
         throw Error("\"{}\" exists already; give another --out, or --force to replace it", file);
+    make_directories(out);
+    for (const auto& [file, rows] : files) {
       const auto values = encoded<Real>(problem, q, options.layer, *rows);
-      std::filesystem::create_directories(out);
       write_npy<Real>(file, {{rows->rows, values.size() / rows->rows}, values});
       print(file + "\n");
     }

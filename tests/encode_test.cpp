@@ -62,6 +62,9 @@ TEST(Encode, ItsFilesAreDataOfTheNextRun) {
   const auto next = desk.kelvin("train next.toml -q -o second");
   EXPECT_EQ(next.code, 0) << next.error;
   EXPECT_THAT(desk.kelvin("encode first -o codes").error, HasSubstr("exists already"));
+  std::filesystem::remove(desk.path("codes/train.npy"));
+  EXPECT_EQ(desk.kelvin("encode first -o codes").code, 1);
+  EXPECT_FALSE(std::filesystem::exists(desk.path("codes/train.npy"))) << "all or nothing";
   EXPECT_THAT(desk.kelvin("encode nowhere -o other").error, HasSubstr("is not a run"));
 }
 

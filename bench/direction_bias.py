@@ -31,7 +31,8 @@ temperature = 1.0
         open(file, "w").write(text)
         subprocess.run([kelvin, "sample", file, "-o", run, "--threads", "1", "-q"], check=True, capture_output=True)
         found = json.loads(subprocess.run([kelvin, "summary", run, "--parameters", "--json"], check=True, capture_output=True, text=True).stdout)
-    rows = [row for table in found["tables"] for row in table["rows"] if str(row.get("quantity", row.get("name", ""))).startswith("q[")]
+    rows = [row for row in found if row["quantity"].startswith("q[")]
+    assert len(rows) == len(stiffness)
     return [(k * row["mean_square"], k * row["its_error"]) for k, row in zip(stiffness, rows)]
 
 

@@ -5,15 +5,12 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <unordered_map>
 
 #include "kelvin/core/json.h"
 #include "kelvin/core/noise.h"
-#include "kelvin/data/derived.h"
-#include "kelvin/data/generators.h"
-#include "kelvin/data/sheet.h"
+#include "kelvin/data/classes.h"
+#include "kelvin/data/sources.h"
 
 namespace kelvin {
 namespace {
@@ -40,114 +37,7 @@ const Row& word(const std::string& name, const Row (&table)[n], std::string_view
   return row_named(name, std::span<const Row>(table), what);
 }
 
-Source made(Dataset data, const std::string& name) {
-  Source source;
-  source.inputs.file = "generator " + name;
-  source.inputs.rows = data.rows;
-  source.targets = source.inputs;
-  source.inputs.names = data.input_names;
-  source.inputs.values = std::move(data.inputs);
-  source.targets->names = data.target_names;
-  source.targets->values = std::move(data.targets);
-  return source;
-}
-
-// ---- columns
-
-std::size_t column(const Word& wanted, const Sheet& sheet) {
-  const auto named = std::find(sheet.names.begin(), sheet.names.end(), wanted.text);
-  if (named != sheet.names.end()) return std::size_t(named - sheet.names.begin());
-  const bool digits = !wanted.text.empty() && wanted.text.size() < 10 &&
-                      std::all_of(wanted.text.begin(), wanted.text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (digits && std::stoul(wanted.text) < sheet.columns()) return std::stoul(wanted.text);
-  throw Error("{}: no column \"{}\"; its columns are {}, or 0 to {} by number{}", sheet.file, wanted.text,
-              listed(sheet.names), sheet.columns() - 1, suggestion(wanted.text, sheet.names));
-}
-
-using Columns = std::vector<std::size_t>;
-
-Columns columns(const std::vector<Word>& wanted, const Sheet& sheet) {
-  Columns list;
-  for (const Word& w : wanted) list.push_back(column(w, sheet));
-  return list;
-}
-
-Columns all_but(const Columns& left_out, const Sheet& sheet) {
-  Columns list;
-  for (std::size_t j = 0; j < sheet.columns(); ++j)
-    if (std::find(left_out.begin(), left_out.end(), j) == left_out.end()) list.push_back(j);
-  return list;
-}
-
-std::vector<double> numbers(Sheet& sheet, const Columns& wanted) {
-  std::vector<double> out;
-  const bool all = !sheet.csv && wanted == all_but({}, sheet);
-  if (all && std::all_of(sheet.values.begin(), sheet.values.end(), [](double x) { return std::isfinite(x); }))
-    return std::move(sheet.values);
-  out.reserve(sheet.rows * wanted.size());
-  for (std::size_t i = 0; i < sheet.rows; ++i)
-    for (const std::size_t j : wanted) out.push_back(sheet.number(i, j));
-  return out;
-}
-
-std::vector<std::string> names_of(const Sheet& sheet, const Columns& wanted) {
-  std::vector<std::string> names;
-  for (const std::size_t j : wanted) names.push_back(sheet.names[j]);
-  return names;
-}
-
-// A dataset whose targets may still be texts, and where its rows came from.
-struct Rows {
-  Dataset data;
-  std::vector<std::string> labels;  // instead of data.targets
-  std::string file;                 // of the targets
-  std::vector<std::uint32_t> lines;
-  std::string where(std::size_t row) const {
-    return lines.empty() ? fmt::format("{} row {}", file, row + 1) : fmt::format("{} line {}", file, lines[row]);
-  }
-};
-
-// A column with texts but no numbers holds labels; one with both holds labels only if classes are wanted.
-bool holds_labels(const Sheet& sheet, std::size_t j, bool classes) {
-  if (!sheet.csv) return false;
-  std::size_t texts = 0;
-  for (std::size_t i = 0; i < sheet.rows; ++i) texts += !as_number(sheet.csv->cell(i, j));
-  return texts == sheet.rows || (classes && texts > 0);
-}
-
-struct Wanted {
-  Columns inputs, targets;  // no targets: the rows have none
-  bool classes, texts_allowed;
-};
-
-Rows rows_of(Source& source, const Wanted& wanted, const std::vector<std::string>& derived) {
-  Sheet& x = source.inputs;
-  Sheet& y = source.targets ? *source.targets : x;
-  const Columns& out = wanted.targets;
-  if (x.rows != y.rows)
-    throw Error("\"{}\" has {} rows but \"{}\" has {} targets; they must be equally many", x.file, x.rows, y.file,
-                y.rows);
-  Rows rows;
-  rows.data.rows = x.rows;
-  rows.data.input_names = names_of(x, wanted.inputs);
-  rows.data.target_names = names_of(y, out);
-  rows.file = y.file;
-  if (y.csv) rows.lines = y.csv->lines;
-  if (out.size() == 1 && wanted.texts_allowed && holds_labels(y, out[0], wanted.classes)) {
-    for (std::size_t i = 0; i < y.rows; ++i) {
-      const std::string_view cell = y.csv->cell(i, out[0]);
-      if (cell.empty() || !std::isfinite(as_number(cell).value_or(0))) y.csv->number(i, out[0]);  // throws
-      rows.labels.emplace_back(cell);
-    }
-  } else {
-    rows.data.targets = numbers(y, out);
-  }
-  rows.data.inputs = numbers(x, wanted.inputs);
-  add_derived(rows.data, derived, x.file);
-  return rows;
-}
-
-Rows rows_of(Source source, const DataSettings& s, bool classes, const TargetKind& kind) {
+RawRows rows_of(Source source, const DataSettings& s, bool classes, const TargetKind& kind) {
   const Sheet& x = source.inputs;
   const Sheet& y = source.targets ? *source.targets : x;
   const std::vector<Word> none;
@@ -162,115 +52,6 @@ Rows rows_of(Source source, const DataSettings& s, bool classes, const TargetKin
       if (std::find(in.begin(), in.end(), j) != in.end())
         throw Error("{}: column \"{}\" is both an input and a target; leave it out of one", x.file, x.names[j]);
   return rows_of(source, {in, kind.are_inputs ? Columns{} : out, classes, kind.may_be_classes}, s.derived);
-}
-
-// The second file must have the columns of the first. Names that only one of them gives count for both.
-void match(Sheet& sheet, const Sheet& first) {
-  if (sheet.columns() != first.columns())
-    throw Error("\"{}\" has {} columns but \"{}\" has {}; they must agree", sheet.file, sheet.columns(), first.file,
-                first.columns());
-  if (sheet.names_given && first.names_given && sheet.names != first.names)
-    throw Error("the columns of \"{}\" ({}) are not those of \"{}\" ({}); they must agree", sheet.file,
-                listed(sheet.names), first.file, listed(first.names));
-  sheet.names = first.names;
-  if (sheet.csv) sheet.csv->names = first.names;
-}
-
-// ---- classes
-
-// A single 1 in every row of the target columns, else 0.
-bool one_hot(const Dataset& data) {
-  const std::size_t k = data.target_count();
-  for (std::size_t i = 0; i < data.rows; ++i) {
-    const double* row = data.targets.data() + i * k;
-    if (std::count(row, row + k, 1.0) != 1 || std::size_t(std::count(row, row + k, 0.0)) != k - 1) return false;
-  }
-  return true;
-}
-
-void label(Rows& rows) {
-  Dataset& data = rows.data;
-  const std::size_t k = data.target_count();
-  if (!rows.labels.empty()) return;
-  if (k > 1 && !one_hot(data))
-    throw Error(
-        "{}: the {} target columns ({}) are not one-hot; classes need one column, or a single 1 in every row - or "
-        "write targets_are = \"numbers\"",
-        rows.file, k, listed(data.target_names));
-  for (std::size_t i = 0; i < data.rows; ++i) {
-    const double* row = data.targets.data() + i * k;
-    if (k > 1) {
-      rows.labels.push_back(data.target_names[std::size_t(std::find(row, row + k, 1.0) - row)]);
-    } else {
-      if (*row != std::floor(*row))
-        throw Error(
-            "{}: target {} is no class; classes are whole numbers or texts - or write targets_are = \"numbers\"",
-            rows.where(i), *row);
-      rows.labels.push_back(fmt::format("{:.0f}", *row + 0.0));  // -0 is 0
-    }
-  }
-}
-
-// Numbers in ascending order, else texts in alphabetical order.
-std::vector<std::string> classes_in(const std::vector<std::string>& labels) {
-  std::vector<std::string> classes = labels;
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  if (std::all_of(classes.begin(), classes.end(), [](const auto& c) { return as_number(c).has_value(); }))
-    std::stable_sort(classes.begin(), classes.end(),
-                     [](const auto& a, const auto& b) { return *as_number(a) < *as_number(b); });
-  return classes;
-}
-
-std::vector<std::string> kept_classes(const DataSettings& s, const std::vector<std::string>& found,
-                                      const std::string& file) {
-  std::vector<std::string> kept;
-  for (const Word& w : s.classes) {
-    if (std::find(found.begin(), found.end(), w.text) == found.end())
-      throw Error("{}: nothing is left of class \"{}\": no training row has it; the classes are {}{}", file, w.text,
-                  listed(found), suggestion(w.text, found));
-    if (std::find(kept.begin(), kept.end(), w.text) != kept.end())
-      throw Error("classes: \"{}\" is given twice; each class is given once", w.text);
-    kept.push_back(w.text);
-  }
-  return kept;
-}
-
-using RowList = std::vector<std::size_t>;
-
-Dataset subset(const Dataset& from, const RowList& rows) {
-  Dataset out;
-  out.rows = rows.size();
-  out.input_names = from.input_names;
-  out.target_names = from.target_names;
-  out.classes = from.classes;
-  const auto copy = [&](const std::vector<double>& source, std::vector<double>& target, std::size_t width) {
-    target.reserve(rows.size() * width);
-    for (const std::size_t i : rows)
-      target.insert(target.end(), source.begin() + std::ptrdiff_t(i * width),
-                    source.begin() + std::ptrdiff_t((i + 1) * width));
-  };
-  copy(from.inputs, out.inputs, from.input_count());
-  copy(from.targets, out.targets, from.target_count());
-  return out;
-}
-
-// Labels become 0, 1, ... Rows of classes that were not asked for go; a label unknown to the training rows is an error.
-Dataset numbered(Rows rows, const std::vector<std::string>& classes, bool some_go) {
-  std::unordered_map<std::string_view, double> number;
-  for (const std::string& c : classes) number.emplace(c, double(number.size()));
-  RowList kept;
-  rows.data.targets.assign(rows.data.rows, 0.0);
-  for (std::size_t i = 0; i < rows.data.rows; ++i) {
-    const auto at = number.find(rows.labels[i]);
-    if (at != number.end()) rows.data.targets[i] = at->second, kept.push_back(i);
-    else if (!some_go)
-      throw Error("{}: label \"{}\" does not occur in the training rows; their labels are {}", rows.where(i),
-                  rows.labels[i], listed(classes));
-  }
-  if (rows.data.target_count() > 1) rows.data.target_names = {"class"};
-  rows.data.classes = classes;
-  return kept.size() == rows.data.rows ? std::move(rows.data) : subset(rows.data, kept);
 }
 
 // ---- splits
@@ -353,86 +134,7 @@ void aim_at_inputs(Dataset& data) {
   data.targets = data.inputs, data.target_names = data.input_names, data.target_units = data.input_units;
 }
 
-// ---- sources of the three sets
-
-struct Sources {
-  Source train;
-  std::optional<Source> validation, test;
-};
-
-// A directory stands for the four files that MNIST and its kin are shipped as.
-DataSettings directory_resolved(DataSettings s) {
-  if (!std::filesystem::is_directory(s.file)) return s;
-  if (!s.labels_file.empty() || !s.test_file.empty() || !s.test_labels_file.empty())
-    throw Error(
-        "\"{}\" is a directory that holds labels and test rows too; leave out labels_file, test_file and "
-        "test_labels_file, or name a file",
-        s.file);
-  const auto found = [&](std::string_view name) {
-    for (const std::string_view ending : {"", ".gz"}) {
-      const auto path = std::filesystem::path(s.file) / fmt::format("{}{}", name, ending);
-      if (std::filesystem::exists(path)) return path.string();
-    }
-    throw Error("the directory \"{}\" has no {} or {}.gz; name a file, or a directory with the four files of MNIST",
-                s.file, name, name);
-  };
-  s.labels_file = found("train-labels-idx1-ubyte");
-  s.test_file = found("t10k-images-idx3-ubyte");
-  s.test_labels_file = found("t10k-labels-idx1-ubyte");
-  s.file = found("train-images-idx3-ubyte");
-  return s;
-}
-
-std::optional<Source> second_source(const std::string& file, const std::string& labels, const DataSettings& s,
-                                    std::string_view key, const Source& train) {
-  if (file.empty() && !labels.empty()) throw Error("{0}_labels_file is given without {0}_file; give both", key);
-  if (file.empty()) return {};
-  if (labels.empty() != s.labels_file.empty())
-    throw Error("labels_file and {0}_labels_file go together: give both or neither with {0}_file", key);
-  Source source = read_source(file, labels, s);
-  match(source.inputs, train.inputs);
-  if (train.targets && source.targets) match(*source.targets, *train.targets);
-  return source;
-}
-
-Sources sources(const DataSettings& given, std::uint64_t seed) {
-  if (given.file.empty() == !given.generator.given())
-    throw Error("data needs either file or generator, not {}", given.file.empty() ? "neither" : "both");
-  Sources all;
-  if (given.generator.given()) {
-    for (const std::string& file : {given.labels_file, given.validation_file, given.validation_labels_file,
-                                    given.test_file, given.test_labels_file})
-      if (!file.empty()) throw Error("\"{}\" cannot be combined with a generator; leave it out", file);
-    Splits splits = generate(given.generator, seed);
-    all.train = made(std::move(splits.train), given.generator.name);
-    if (splits.validation.rows) all.validation = made(std::move(splits.validation), given.generator.name);
-    if (splits.test.rows) all.test = made(std::move(splits.test), given.generator.name);
-  } else {
-    const DataSettings s = directory_resolved(given);
-    all.train = read_source(s.file, s.labels_file, s);
-    all.validation = second_source(s.validation_file, s.validation_labels_file, s, "validation", all.train);
-    all.test = second_source(s.test_file, s.test_labels_file, s, "test", all.train);
-  }
-  if (all.validation && given.validation != 0)
-    throw Error("validation = {} asks for training rows, but there are validation rows already; leave one out",
-                given.validation);
-  if (all.test && given.test != 0)
-    throw Error("test = {} asks for training rows, but there are test rows already; leave one out", given.test);
-  return all;
-}
-
 // ---- rows of another file, to be predicted
-
-// The columns with these names, or none if one is missing.
-Columns named(const std::vector<std::string>& names, const Sheet& sheet) {
-  Columns list;
-  for (const std::string& name : names) {
-    const auto at = std::find(sheet.names.begin(), sheet.names.end(), name);
-    if (at == sheet.names.end()) return {};
-    list.push_back(std::size_t(at - sheet.names.begin()));
-  }
-  return list;
-}
 
 // A file that names no columns holds the inputs in their order; with more columns it is laid out as the run's own.
 Wanted wanted_like(Source& source, const DataSettings& s, const Dataset& like) {
@@ -481,10 +183,10 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
   const bool wanted = kind.may_be_classes && (wants_classes || !kind.may_be_numbers);
 
   Sources from = sources(s, seed);
-  Rows train = rows_of(std::move(from.train), s, wanted, kind);
+  RawRows train = rows_of(std::move(from.train), s, wanted, kind);
   const bool classes = wanted || !train.labels.empty();
   const auto rows = [&](std::optional<Source>& source) { return rows_of(std::move(*source), s, classes, kind); };
-  std::optional<Rows> validation, test;
+  std::optional<RawRows> validation, test;
   if (from.validation) validation = rows(from.validation);
   if (from.test) test = rows(from.test);
 
@@ -534,7 +236,7 @@ Dataset load_rows(std::string file, std::string labels_file, const DataSettings&
   const bool aims_at_inputs = word(s.targets_are, target_kinds, "kind of targets").are_inputs;
   Wanted wanted = wanted_like(source, s, like);
   if (aims_at_inputs) wanted.targets.clear();
-  Rows rows = rows_of(source, wanted, s.derived);
+  RawRows rows = rows_of(source, wanted, s.derived);
   if (wanted.classes && !wanted.targets.empty()) {
     if (wanted.targets.size() > 1) rows.data.target_names = like.classes;  // in the order they were found
     label(rows);

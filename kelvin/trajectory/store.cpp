@@ -44,12 +44,6 @@ void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
     for (const Real x : from) type.put(double(x), to), to += type.width;
 }
 
-std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& numbers) {
-  std::string bytes(numbers.size() * type.width, '\0');
-  for (std::size_t i = 0; i < numbers.size(); ++i) type.put(numbers[i], bytes.data() + i * type.width);
-  return bytes;
-}
-
 std::vector<double> counted(std::size_t from, std::size_t count) {
   std::vector<double> numbers(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = double(from + i);
@@ -117,7 +111,7 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     const Manifest earlier = read_manifest(run);
     if (earlier.arrays != manifest_.arrays || earlier.draws.size() != walkers)
       throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
-                  samples_.string());
+                  samples_.root().string());
     phases_[0].acknowledged = earlier.draws;
     if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
   }
@@ -208,54 +202,9 @@ void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
                             }});
 }
 
-// ---- metadata: every file is also an entry of .zmetadata, which xarray reads in one go
-
-template <class Real>
-void Store<Real>::describe(const std::string& name, nlohmann::json about, bool durable) {
-  write_file(samples_ / name, about.dump(2), durable);
-  metadata_[name] = std::move(about);
-}
-
-template <class Real>
-void Store<Real>::describe(const std::string& array, const ZarrAbout& about, bool durable) {
-  make_directories(samples_ / array);
-  describe(array + "/.zattrs", about.attributes, durable);
-  describe(array + "/.zarray", about.array, durable);
-}
-
-template <class Real>
-void Store<Real>::write_array(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
-                              const std::vector<std::string>& dimensions, const std::string& bytes) {
-  describe(name, zarr_about(type, shape, shape, dimensions), false);
-  write_file(zarr_chunk(samples_ / name, shape.size(), 0, 0), pack(bytes), false);
-}
-
-template <class Real>
-void Store<Real>::write_numbers(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
-                                const std::vector<std::string>& dimensions, const std::vector<double>& numbers) {
-  write_array(name, type, shape, dimensions, bytes_of_numbers(zarr_type(type), numbers));
-}
-
-// A coordinate of texts: four bytes a letter.
-template <class Real>
-void Store<Real>::write_names(const std::string& name, const std::vector<std::string>& names) {
-  std::size_t longest = 1;
-  for (const std::string& text : names) longest = std::max(longest, text.size());
-  std::string bytes(names.size() * longest * 4, '\0');
-  for (std::size_t i = 0; i < names.size(); ++i)
-    for (std::size_t k = 0; k < names[i].size(); ++k) bytes[(i * longest + k) * 4] = names[i][k];
-  write_array(name, fmt::format("<U{}", longest), {names.size()}, {name.substr(name.rfind('/') + 1)}, bytes);
-}
-
 template <class Real>
 void Store<Real>::write_groups(const Problem<Real>& problem) {
-  metadata_ = nlohmann::json::object();
-  const auto group = [&](const std::string& name) {
-    const std::string below = name.empty() ? "" : name + "/";
-    make_directories(samples_ / name);
-    describe(below + ".zgroup", nlohmann::json{{"zarr_format", 2}}, false);
-    describe(below + ".zattrs", attributes_, false);
-  };
+  const auto group = [&](const std::string& name) { samples_.group(name, attributes_); };
   group("");
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < recipe_.told_parts(); ++k) parts.push_back(recipe_.parts[k].name);
@@ -263,13 +212,13 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   for (const Phase& phase : phases_) {
     for (const char* name : {"posterior", "sample_stats"}) group(phase.prefix + name);
     for (const Array& array : phase.arrays)
-      if (!metadata_.contains(array.group + "/.zgroup")) group(array.group);
-    write_names(phase.prefix + "sample_stats/part", parts);
-    for (const Array& array : phase.arrays) describe(array.group + "/" + array.name, zarr_about(array.shape), false);
+      if (!samples_.has_group(array.group)) group(array.group);
+    samples_.write_names(phase.prefix + "sample_stats/part", parts);
+    for (const Array& array : phase.arrays) samples_.describe(array.group + "/" + array.name, zarr_about(array.shape));
     for (const char* name : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"})
-      if (const std::string in = phase.prefix + name; metadata_.contains(in + "/.zgroup")) {
-        write_numbers(in + "/chain", "<i8", {chains.size()}, {"chain"}, chains);
-        describe(in + "/draw", zarr_about("<i8", {0}, {phase.chunk}, {"draw"}), false);
+      if (const std::string in = phase.prefix + name; samples_.has_group(in)) {
+        samples_.write_numbers(in + "/chain", "<i8", {chains.size()}, {"chain"}, chains);
+        samples_.describe(in + "/draw", zarr_about("<i8", {0}, {phase.chunk}, {"draw"}));
       }
   }
   group("moments");
@@ -278,10 +227,10 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   const auto data_array = [&](const std::string& in, const char* name, const char* columns, const Units& units,
                               const std::vector<double>& values, const std::vector<std::string>& names) {
     group(in);
-    write_numbers(in + "/row", "<i8", {data.rows}, {"row"}, counted(0, data.rows));
-    write_names(in + "/" + columns, names);
-    write_numbers(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
-                  in_original_units(values, units, names.size()));
+    samples_.write_numbers(in + "/row", "<i8", {data.rows}, {"row"}, counted(0, data.rows));
+    samples_.write_names(in + "/" + columns, names);
+    samples_.write_numbers(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
+                           in_original_units(values, units, names.size()));
   };
   data_array("observed_data", "y", "target", data.has_classes() ? Units() : data.target_units, data.targets,
              data.target_names);
@@ -299,16 +248,16 @@ void Store<Real>::write_moments() {
     std::size_t size = 1;
     for (const std::size_t k : each) shape.push_back(k), chunks.push_back(k), size *= k;
     names.insert(names.end(), dimensions.begin(), dimensions.end());
-    describe("moments/" + name, zarr_about("<f8", shape, chunks, names), false);
+    samples_.describe("moments/" + name, zarr_about("<f8", shape, chunks, names));
     for (std::size_t w = 0; w < walkers; ++w) {
       std::vector<double> numbers(size);
       for (std::size_t i = 0; i < size; ++i) numbers[i] = value(kept_[w].moments, i);
-      files.add(zarr_chunk(samples_ / "moments" / name, shape.size(), w, 0),
+      files.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
                 pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
     }
   };
-  write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
-  write_names("moments/moment", {"mean", "variance"});
+  samples_.write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
+  samples_.write_names("moments/moment", {"mean", "variance"});
   write("draws", {}, {}, [](const RunningMoments& m, std::size_t) { return double(m.count); });
   for (const Block& block : stored_) {
     auto shape = shape_of(block);
@@ -327,8 +276,8 @@ void Store<Real>::write_moments() {
         names[block.offset + i] = block.vector
                                       ? fmt::format("{}[{}]", block.name, i)
                                       : fmt::format("{}[{},{}]", block.name, i / block.columns, i % block.columns);
-    write_names("moments/parameter", names);
-    write_names("moments/other_parameter", names);
+    samples_.write_names("moments/parameter", names);
+    samples_.write_names("moments/other_parameter", names);
     write("covariance", {n, n}, {"parameter", "other_parameter"},
           [n](const RunningMoments& m, std::size_t i) { return m.covariance(i / n, i % n); });
   }
@@ -361,7 +310,8 @@ void Store<Real>::open_again(Phase& phase, std::size_t index) {
     chunk.filled = draws % phase.chunk;
     for (std::size_t k = 0; chunk.filled && k < phase.arrays.size(); ++k) {
       const Array& array = phase.arrays[k];
-      const std::string bytes = read_zarr_chunk(samples_ / array.group / array.name, array.shape, w, chunk.number);
+      const std::string bytes =
+          read_zarr_chunk(samples_.root() / array.group / array.name, array.shape, w, chunk.number);
       std::memcpy(chunk.bytes[k].data(), bytes.data(), chunk.filled * array.shape.bytes());
     }
   }
@@ -445,7 +395,8 @@ void Store<Real>::commit(std::span<Chunk*> chunks) {
       std::string& bytes = chunk->bytes[k];
       for (std::size_t at = chunk->filled * shape.bytes(); at < bytes.size(); at += type.width)
         type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
-      files.add(zarr_chunk(samples_ / group / name, 2 + shape.each.size(), chunk->walker, chunk->number), pack(bytes));
+      files.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk->walker, chunk->number),
+                pack(bytes));
     }
   }
   files.settle();
@@ -463,25 +414,19 @@ void Store<Real>::commit(std::span<Chunk*> chunks) {
     const std::uint64_t draws = phase.visible();
     if (draws == phase.shown) continue;
     phase.shown = draws;
-    for (const Array& array : phase.arrays) {
-      const std::string name = array.group + "/" + array.name;
-      metadata_[name + "/.zarray"]["shape"][1] = draws;
-      describe(name + "/.zarray", metadata_[name + "/.zarray"], false);
-    }
+    for (const Array& array : phase.arrays) samples_.lengthen(array.group + "/" + array.name, 1, draws);
     const std::uint64_t first = phase.coordinates, last = (draws + phase.chunk - 1) / phase.chunk;
     phase.coordinates = last;
     for (const char* group : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"}) {
       const std::string name = phase.prefix + group + "/draw";
-      if (!metadata_.contains(name + "/.zarray")) continue;
+      if (!samples_.has_array(name)) continue;
       for (std::uint64_t k = first; k < last; ++k)
-        write_file(samples_ / name / std::to_string(k),
+        write_file(samples_.root() / name / std::to_string(k),
                    pack(bytes_of_numbers(zarr_type("<i8"), counted(k * phase.chunk, phase.chunk))), false);
-      metadata_[name + "/.zarray"]["shape"][0] = draws;
-      describe(name + "/.zarray", metadata_[name + "/.zarray"], false);
+      samples_.lengthen(name, 0, draws);
     }
   }
-  write_file(samples_ / ".zmetadata", nlohmann::json{{"zarr_consolidated_format", 1}, {"metadata", metadata_}}.dump(2),
-             false);
+  samples_.consolidate();
 }
 
 template <class Real>

@@ -9,10 +9,9 @@
 
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
-#include "kelvin/core/json.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
-#include "kelvin/trajectory/zarr.h"
+#include "kelvin/trajectory/zarr_tree.h"
 
 namespace kelvin {
 
@@ -58,13 +57,6 @@ class Store {
   void add_arrays(Phase&, const Problem<Real>&, std::uint64_t planned);
   void add_predictions(Phase&, const Problem<Real>&);
   void write_groups(const Problem<Real>&);
-  void describe(const std::string& name, nlohmann::json about, bool durable);
-  void describe(const std::string& array, const ZarrAbout&, bool durable);
-  void write_array(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
-                   const std::vector<std::string>& dimensions, const std::string& bytes);
-  void write_numbers(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
-                     const std::vector<std::string>& dimensions, const std::vector<double>&);
-  void write_names(const std::string& name, const std::vector<std::string>&);
   void write_moments();
   void open_again(Phase&, std::size_t phase);
   std::span<const Real> stored(const Draw<Real>&);
@@ -73,13 +65,14 @@ class Store {
   void write_queued(std::stop_token);
   void wait_until_written(std::unique_lock<std::mutex>&, std::size_t most_queued);
 
-  std::filesystem::path run_, samples_;
+  std::filesystem::path run_;
+  ZarrTree samples_;
   Recipe recipe_;
   std::vector<Block> stored_;  // its blocks but those of slack, one after another
   std::size_t stored_size_ = 0;
   std::vector<std::vector<Real>> gathered_;  // their numbers, of each walker; empty if there is no slack
   double rows_;
-  nlohmann::json attributes_, metadata_;  // metadata_: all .zgroup, .zattrs and .zarray, by name
+  nlohmann::json attributes_;
   std::function<double()> seconds_;
   std::vector<Kept> kept_;
   Manifest manifest_;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/zarr_tree.h"
+
+#include <algorithm>
+
+#include "kelvin/trajectory/files.h"
+
+namespace kelvin {
+
+std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& numbers) {
+  std::string bytes(numbers.size() * type.width, '\0');
+  for (std::size_t i = 0; i < numbers.size(); ++i) type.put(numbers[i], bytes.data() + i * type.width);
+  return bytes;
+}
+
+void ZarrTree::tell(const std::string& file, nlohmann::json about) {
+  write_file(root_ / file, about.dump(2), false);
+  told_[file] = std::move(about);
+}
+
+void ZarrTree::group(const std::string& name, const nlohmann::json& attributes) {
+  const std::string below = name.empty() ? "" : name + "/";
+  make_directories(root_ / name);
+  tell(below + ".zgroup", nlohmann::json{{"zarr_format", 2}});
+  tell(below + ".zattrs", attributes);
+}
+
+void ZarrTree::describe(const std::string& array, const ZarrAbout& about) {
+  make_directories(root_ / array);
+  tell(array + "/.zattrs", about.attributes);
+  tell(array + "/.zarray", about.array);
+}
+
+void ZarrTree::lengthen(const std::string& array, std::size_t dimension, std::uint64_t length) {
+  nlohmann::json about = told_.at(array + "/.zarray");
+  about["shape"][dimension] = length;
+  tell(array + "/.zarray", std::move(about));
+}
+
+void ZarrTree::consolidate() {
+  write_file(root_ / ".zmetadata", nlohmann::json{{"zarr_consolidated_format", 1}, {"metadata", told_}}.dump(2), false);
+}
+
+void ZarrTree::write(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::string>& dimensions, const std::string& bytes) {
+  describe(array, zarr_about(type, shape, shape, dimensions));
+  write_file(zarr_chunk(root_ / array, shape.size(), 0, 0), pack(bytes), false);
+}
+
+void ZarrTree::write_numbers(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
+                             const std::vector<std::string>& dimensions, const std::vector<double>& numbers) {
+  write(array, type, shape, dimensions, bytes_of_numbers(zarr_type(type), numbers));
+}
+
+void ZarrTree::write_names(const std::string& coordinate, const std::vector<std::string>& names) {
+  std::size_t longest = 1;
+  for (const std::string& text : names) longest = std::max(longest, text.size());
+  std::string bytes(names.size() * longest * 4, '\0');
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t k = 0; k < names[i].size(); ++k) bytes[(i * longest + k) * 4] = names[i][k];
+  write(coordinate, fmt::format("<U{}", longest), {names.size()}, {coordinate.substr(coordinate.rfind('/') + 1)},
+        bytes);
+}
+
+}  // namespace kelvin

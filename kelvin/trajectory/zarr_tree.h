@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hierarchy of zarr groups and arrays on the disk. What a file tells of a group or an array is also an entry of
+// .zmetadata, which xarray reads in one go.
+#pragma once
+#include "kelvin/core/json.h"
+#include "kelvin/trajectory/zarr.h"
+
+namespace kelvin {
+
+std::string bytes_of_numbers(const ZarrType&, const std::vector<double>&);
+
+class ZarrTree {
+ public:
+  explicit ZarrTree(std::filesystem::path root) : root_(std::move(root)) {}
+  const std::filesystem::path& root() const { return root_; }
+  bool has_group(const std::string& name) const { return told_.contains(name + "/.zgroup"); }
+  bool has_array(const std::string& name) const { return told_.contains(name + "/.zarray"); }
+
+  void group(const std::string& name, const nlohmann::json& attributes);  // "" is the root
+  void describe(const std::string& array, const ZarrAbout&);
+  void lengthen(const std::string& array, std::size_t dimension, std::uint64_t length);
+  void consolidate();  // .zmetadata
+
+  // Arrays of one chunk.
+  void write(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
+             const std::vector<std::string>& dimensions, const std::string& bytes);
+  void write_numbers(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::string>& dimensions, const std::vector<double>&);
+  void write_names(const std::string& coordinate, const std::vector<std::string>&);  // texts, four bytes a letter
+
+ private:
+  void tell(const std::string& file, nlohmann::json about);
+
+  std::filesystem::path root_;
+  nlohmann::json told_ = nlohmann::json::object();  // all .zgroup, .zattrs and .zarray, by name
+};
+
+}  // namespace kelvin

@@ -325,6 +325,10 @@ TEST(Damage, OfCheckpointsIsNoticed) {
   expect_damage_is_noticed(r.directory.path("checkpoint/state"), "checkpoint/state", read);
   EXPECT_THAT(error_of([&] { read_checkpoint<double>(r.path(), 78); }), HasSubstr("other settings"));
   EXPECT_THAT(error_of([&] { read_checkpoint<float>(r.path(), 77); }), HasSubstr("other settings"));
+  std::string earlier = checkpoint_bytes(r.path());
+  ++earlier[8];  // the length of its fields
+  EXPECT_THAT(error_of([&] { unpacked_checkpoint<double>(earlier, r.path(), 77); }),
+              HasSubstr("another version of kelvin; the run can be read, but not resumed"));
 }
 
 TEST(Damage, AMissingChunkIsNamed) {

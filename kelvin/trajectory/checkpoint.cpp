@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::uint64_t magic = 0x3176'6e69'766c'656b;  // "kelvinv1"
 
+// How long the fields of an empty state are: differs between versions whose states have other fields.
+template <class Real>
+std::uint32_t layout() {
+  Packer pack;
+  ChainState<Real>().fields(pack), Kept().fields(pack), CouplingState<Real>().fields(pack),
+      ExchangeState().fields(pack);
+  return std::uint32_t(pack.bytes.size() + sizeof(PartReading));
+}
+
 fs::path file_of(const fs::path& run) { return run / "checkpoint" / "state"; }
 
 }  // namespace
@@ -21,7 +30,8 @@ bool has_checkpoint(const fs::path& run) { return fs::exists(file_of(run)); }
 template <class Real>
 void write_checkpoint(const fs::path& run, std::uint32_t settings, const Checkpoint<Real>& checkpoint) {
   Packer pack;
-  pack(magic), pack(std::uint32_t(sizeof(Real))), pack(settings), pack(std::uint64_t(checkpoint.chains.size()));
+  pack(magic), pack(layout<Real>()), pack(std::uint32_t(sizeof(Real))), pack(settings),
+      pack(std::uint64_t(checkpoint.chains.size()));
   for (std::size_t w = 0; w < checkpoint.chains.size(); ++w) {
     const_cast<ChainState<Real>&>(checkpoint.chains[w]).fields(pack);  // `fields` hands out references; none is written
     const_cast<Kept&>(checkpoint.kept[w]).fields(pack);
@@ -46,10 +56,13 @@ Checkpoint<Real> unpacked_checkpoint(const std::string& bytes, const fs::path& r
   try {
     Unpacker unpack{bytes};
     std::uint64_t kind = 0, walkers = 0;
-    std::uint32_t width = 0, fits = 0, sum = 0;
+    std::uint32_t width = 0, fits = 0, sum = 0, fields = 0;
     unpack(kind);
-    if (kind != magic) throw Error("it is not a checkpoint of this version of kelvin");
-    if (bytes.size() < 12) throw Error("it is cut short");
+    if (kind != magic) throw Error("it is not a checkpoint of kelvin");
+    if (bytes.size() < 16) throw Error("it is cut short");
+    unpack(fields);
+    if (fields != layout<Real>())
+      throw Error("it was written by another version of kelvin; the run can be read, but not resumed");
     Unpacker end{std::string_view(bytes).substr(bytes.size() - sizeof sum)};
     end(sum);
     unpack.bytes.remove_suffix(sizeof sum);

@@ -14,7 +14,6 @@
 #include "kelvin/data/batch.h"
 #include "kelvin/model/metric.h"
 #include "kelvin/model/scaled.h"
-#include "kelvin/model/switched.h"
 #include "kelvin/model/tempered.h"
 
 namespace kelvin {
@@ -231,7 +230,6 @@ class Chain {
   [[noreturn]] void diverged() const;
 
   std::unique_ptr<Potential<Real>> potential_;
-  const Disguise* disguise_;            // potential_, if it is one
   Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
   Recipe recipe_;
   Batches batches_;
@@ -240,7 +238,7 @@ class Chain {
   std::uint32_t walker_, replica_;
 
   LargeArray<Real> q_, p_, g_;
-  std::vector<Real> normals_;
+  LargeArray<Real> normals_;
   std::vector<double> xi_;         // of each part
   std::vector<Real> memory_;       // u and v of the parts whose letters need them, one part after another
   std::vector<double> fallbacks_;  // of each part's projections

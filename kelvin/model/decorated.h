@@ -25,6 +25,7 @@ class Decorated : public Potential<Real> {
   std::span<Real> memory() override { return inner_->memory(); }
   bool weighs() const override { return inner_->weighs(); }
   double log_weight(std::span<const Real> q) const override { return inner_->log_weight(q); }
+  AskedFor asked_for(double energy, std::span<const Real> q) const override { return inner_->asked_for(energy, q); }
   Tempered<Real>* tempered() override { return inner_->tempered(); }
   std::size_t rows() const override { return inner_->rows(); }
 

@@ -29,6 +29,12 @@ struct Evaluation {
   int piece = 0;  // which piece of U: 0 for all of it
 };
 
+// Of a U whose law is not the one that is asked for: the energy that is, and its gradient over the one that was
+// written.
+struct AskedFor {
+  double energy = 0, slope = 1;
+};
+
 template <class Real>
 class Tempered;
 
@@ -53,6 +59,7 @@ struct Potential {
   // draw at q (where U was evaluated last), up to a constant; -infinity for one that does not count.
   virtual bool weighs() const { return false; }
   virtual double log_weight(std::span<const Real>) const { return 0; }
+  virtual AskedFor asked_for(double energy, std::span<const Real>) const { return {energy}; }  // where U was `energy`
   virtual Tempered<Real>* tempered() { return nullptr; }  // the one that turns it down, if there is one
   virtual std::size_t rows() const { return 0; }          // rows of data; 0 without data
   virtual std::unique_ptr<Potential> clone() const = 0;   // for another walker: shares data, not workspace

@@ -10,7 +10,7 @@ namespace kelvin {
 namespace {
 
 template <class Real>
-class Switched final : public Decorated<Real>, public Disguise {
+class Switched final : public Decorated<Real> {
  public:
   Switched(std::unique_ptr<Potential<Real>> inner, const Switching& how)
       : Decorated<Real>(std::move(inner)), how_(how), shares_(how.nodes), memory_(2 * how.nodes + 4, Real(0)) {
@@ -21,7 +21,7 @@ class Switched final : public Decorated<Real>, public Disguise {
   bool weighs() const override { return true; }
   std::span<Real> memory() override { return memory_; }
   double log_weight(std::span<const Real>) const override { return std::log(shares_[0] * double(how_.nodes)); }
-  AskedFor asked_for() const override { return {energy_, 1 / slope_}; }
+  AskedFor asked_for(double, std::span<const Real>) const override { return {energy_, 1 / slope_}; }
 
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
     energy_ = (*this->inner_)(q, rows, g);

@@ -8,16 +8,6 @@
 
 namespace kelvin {
 
-// Of a U in disguise: the one that is asked for, and its gradient over the one that was written, at the last
-// evaluation.
-struct AskedFor {
-  double energy = 0, slope = 1;
-};
-struct Disguise {
-  virtual ~Disguise() = default;
-  virtual AskedFor asked_for() const = 0;
-};
-
 struct Switching {
   double temperature = 1;
   double highest = 2;          // 1/g_K; the g_k are a constant ratio apart

@@ -21,6 +21,10 @@ class Tempered final : public Decorated<Real> {
   void want(std::span<const char> blocks) override;
   bool weighs() const override { return true; }
   double log_weight(std::span<const Real> q) const override;
+  // Without the bias: U where g = 1.
+  AskedFor asked_for(double energy, std::span<const Real> q) const override {
+    return {form_->heats ? energy : energy - bias(double(q[at_]))};
+  }
   Tempered* tempered() override { return this; }
   double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override;
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Tempered>(*this); }
@@ -29,8 +33,6 @@ class Tempered final : public Decorated<Real> {
   std::span<double> learnt() { return learnt_; }
   // dW/dalpha where what g multiplies is `energy`; this is seen by the bias if it learns.
   double slope(double alpha, double energy);
-  // What is left of the energy it returned without the bias: U where g = 1.
-  double unbiased(double energy, double alpha) const { return form_->heats ? energy : energy - bias(alpha); }
   double temperature(double alpha) const { return temperature_ / ground_.ramp.value(alpha); }
 
  private:

@@ -94,6 +94,17 @@ KELVIN_INLINE void store_some(Real* to, Lanes<Real> v, std::size_t count) {
 #endif
 }
 
+// The first `count` lanes, with 0 in the others.
+KELVIN_INLINE Floats first_of(Floats v, std::size_t count) {
+#if defined(__AVX512F__)
+  return (Floats)_mm512_maskz_mov_ps(__mmask16(0xffff >> (16 - count)), (__m512)v);
+#else
+  Floats out = {};
+  std::memcpy(&out, &v, count * sizeof(float));
+  return out;
+#endif
+}
+
 template <class Real>
 KELVIN_INLINE Lanes<Real> all(Real x) {
   return x - Lanes<Real>{};

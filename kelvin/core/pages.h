@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for arrays that are read here and there: in large pages, where the system has them for those who ask, so that
-// finding a place takes less time than reading it.
+// Memory for arrays that loops of whole vectors pass over: begins where a vector does, so that none lies across two
+// cache lines; and in large pages, where the system has them for those who ask, so that finding a place takes less time
+// than reading it.
 #pragma once
 #include <sys/mman.h>
 
@@ -12,13 +13,13 @@ namespace kelvin {
 template <class T>
 struct LargePages {
   using value_type = T;
-  static constexpr std::size_t page = std::size_t(1) << 21, worth = 4 * page;
+  static constexpr std::size_t page = std::size_t(1) << 21, worth = 4 * page, line = 64;
   LargePages() = default;
   template <class U>
   LargePages(const LargePages<U>&) {}
   T* allocate(std::size_t n) {
     const std::size_t bytes = n * sizeof(T);
-    if (bytes < worth) return static_cast<T*>(::operator new(bytes));
+    if (bytes < worth) return static_cast<T*>(::operator new(bytes, std::align_val_t(line)));
     void* memory = ::operator new(bytes, std::align_val_t(page));
 #ifdef MADV_HUGEPAGE
     madvise(memory, bytes / page * page, MADV_HUGEPAGE);  // a wish: small pages do too
@@ -26,8 +27,7 @@ struct LargePages {
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t n) {
-    if (n * sizeof(T) < worth) ::operator delete(memory);
-    else ::operator delete(memory, std::align_val_t(page));
+    ::operator delete(memory, std::align_val_t(n * sizeof(T) < worth ? line : page));
   }
   bool operator==(const LargePages&) const { return true; }
 };

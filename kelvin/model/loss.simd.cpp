@@ -14,9 +14,8 @@ double binary_cross_entropy(std::size_t rows, const float* outputs, const float*
     const Floats size = f > 0 ? f : -f, cut = size < 87.0f ? size : 87.0f - Floats{};
     const Floats e = exponential(-cut), sum_of_both = 1.0f + e;
     store_some(slopes + s, (f > 0 ? 1.0f - Floats{} : e) / sum_of_both - y, count);
-    float value[lanes<float>];
-    store<float>(value, positive(f) - y * f + (logarithm(sum_of_both) + (e - (sum_of_both - 1.0f)) / sum_of_both));
-    total += double(sum(load_some(value, count)));
+    const Floats value = positive(f) - y * f + (logarithm(sum_of_both) + (e - (sum_of_both - 1.0f)) / sum_of_both);
+    total += double(sum(first_of(value, count)));
   }
   return total;
 }

@@ -49,8 +49,8 @@ void check_output(const Activation& output, const Loss& loss, Targets kind) {
 template <class Real>
 struct Data {
   std::size_t rows, inputs, outputs;
-  LargeArray<Real> x;   // rows x inputs
-  std::vector<Real> y;  // rows x outputs
+  LargeArray<Real> x;  // rows x inputs
+  LargeArray<Real> y;  // rows x outputs
   Targets kind;
   Units units;  // of the targets; none for classes
 };
@@ -70,16 +70,28 @@ struct Layer {
   const ActivationOn<Real>* activation;
   bool relu;  // applied by the loops themselves where they can
   Shape shape;
-  std::size_t stride;        // of the rows of its values
-  std::vector<Real> values;  // rows x stride
-  std::vector<Real> packed;  // weights as its loops want them
+  std::size_t stride;       // of the rows of its values
+  LargeArray<Real> values;  // rows x stride
+  LargeArray<Real> packed;  // weights as its loops want them
 };
 
+// Rows of n numbers, one after another. Where they are narrow a call for each would cost more than it copies.
 template <class Real>
-void copy_row(const Real* from, std::size_t n, Real* to) {
-  if (n > narrow) std::copy_n(from, n, to);
-  else
-    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];  // a call would cost more
+void gather(const Real* from, std::size_t n, Batch rows, Real* to) {
+  const auto small = [&](auto n) {
+    for (const std::uint32_t row : rows) std::memcpy(to, from + row * n, n * sizeof(Real)), to += n;
+  };
+  if (n == 1) return small(std::integral_constant<std::size_t, 1>());
+  if (n == 2) return small(std::integral_constant<std::size_t, 2>());
+  constexpr std::size_t ahead = 4;  // rows lie anywhere in memory: ask for them in good time
+  for (std::size_t i = 0; i < rows.size(); ++i, to += n) {
+    for (std::size_t k = 0; n > narrow && i + ahead < rows.size() && k < n; k += 64 / sizeof(Real))
+      __builtin_prefetch(from + rows[i + ahead] * n + k);
+    const Real* row = from + rows[i] * n;
+    if (n > narrow) std::copy_n(row, n, to);
+    else
+      for (std::size_t k = 0; k < n; ++k) to[k] = row[k];
+  }
 }
 
 // A row of n numbers into panels (product.h) that lie `apart`.
@@ -235,16 +247,8 @@ class Mlp final : public Network<Real> {
     if (rows.empty()) return {first, n, data_->x.data() + first * in, data_->y.data() + first * out, {}};
     const Batch mine = rows.subspan(first, n);
     const bool in_panels = layers_.front().shape == Shape::medium;
-    constexpr std::size_t ahead = 4;  // rows lie anywhere in memory: ask for them in good time
-    for (std::size_t i = 0; i < n; ++i) {
-      if (in > narrow && i + ahead < n) {
-        __builtin_prefetch(data_->y.data() + mine[i + ahead] * out);
-        for (std::size_t k = 0; k < in && !in_panels; k += 64 / sizeof(Real))
-          __builtin_prefetch(row(mine[i + ahead]) + k);
-      }
-      if (!in_panels) copy_row(row(mine[i]), in, x_.data() + i * in);
-      copy_row(data_->y.data() + mine[i] * out, out, y_.data() + i * out);
-    }
+    if (!in_panels) gather(data_->x.data(), in, mine, x_.data());
+    gather(data_->y.data(), out, mine, y_.data());
     return {first, n, x_.data(), y_.data(), in_panels ? mine : Batch{}};
   }
 
@@ -392,7 +396,7 @@ class Mlp final : public Network<Real> {
   std::size_t lowest_ = 0;           // layer with a wanted block
   bool one_go_ = false;              // one hidden layer, for which layer.h has loops of its own
 
-  std::vector<Real> x_, y_, delta_, next_delta_;
+  LargeArray<Real> x_, y_, delta_, next_delta_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 l2 50, friction sqrt(50)), by pairs of chains at h and h/2. Steps and friction are given in the units of the summed loss of
 N = 60000 rows; ours are those of the mean loss: step sqrt(N) h, friction / sqrt(N), penalty 50/N, temperature 1/N. With
 fewer rows these stay as they are, so that only the data are fewer. From the top of the tree:
-    python3 bench/order_plot.py build/kelvin [training rows] [time in the source's units] [folder for what is measured]
+    python3 bench/order_plot.py build/kelvin [training rows] [time in the source's units, after one unit of warm-up] [folder for what is measured]
 What has been measured is kept in the folder and not measured again; docs/order.md and docs/order.png are made at the end.
 """
 import json, math, os, pathlib, subprocess, sys
@@ -32,6 +32,7 @@ def certificate(scheme, order, h):
     batch = 'size = "full"' if order == "full" else f'size = {rows // batches}\norder = "{order}"'
     text = f"""seed = 1
 steps = {max(640, round(time / h))}
+warmup = {round(1 / h)}
 data = {{ file = "{data}", rows = {rows} }}
 model = {{ layers = [784, 10], loss = "softmax_cross_entropy" }}
 [batch]

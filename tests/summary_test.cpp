@@ -122,8 +122,8 @@ TEST(Summary, RowsAreTheDiagnosticsOfWhatIsStored) {
   EXPECT_FALSE(block.contains("rhat")) << "weights can be permuted: not judged";
   const json each = json::parse(desk.kelvin("summary run --json --parameters").out);
   const Convergence weight = convergence(columns(samples, "posterior/layer1.weight")[13]);
-  EXPECT_EQ(row_of(each, "layer1.weight[13]").at("rhat"), weight.rhat);
-  EXPECT_EQ(row_of(each, "layer1.weight[13]").at("sd"), weight.deviation);
+  EXPECT_EQ(row_of(each, "layer1.weight[6,1]").at("rhat"), weight.rhat);
+  EXPECT_EQ(row_of(each, "layer1.weight[6,1]").at("sd"), weight.deviation);
   EXPECT_EQ(each.size(), rows.size() - 4 + 41);
   EXPECT_EQ(kept_findings(desk.path("run"))[0].name, "summary");
 }

@@ -9,8 +9,10 @@
 
 #include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/core/entry.h"
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/model/prior.h"
+#include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 namespace {
@@ -132,7 +134,8 @@ Evidence evidence_of(const Samples& samples) {
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);
-        for (std::size_t k = 0; k < all.size(); ++k) judge(e, {fmt::format("{}[{}]", block, k), std::move(all[k])});
+        const auto shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
+        for (std::size_t k = 0; k < all.size(); ++k) judge(e, {entry_name(block, k, shape), std::move(all[k])});
       }
   return e;
 }

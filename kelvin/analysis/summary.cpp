@@ -9,6 +9,7 @@
 
 #include "kelvin/analysis/columns.h"
 #include "kelvin/analysis/ensembles.h"
+#include "kelvin/core/entry.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -109,13 +110,14 @@ void add_parameters(Table& table, const Samples& samples, const std::vector<std:
   for (const std::string& block : blocks) total += width_of(samples, "posterior/" + block);
   for (const std::string& block : blocks) {
     const std::string array = "posterior/" + block;
+    const std::vector<std::size_t> shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
     const std::size_t width = width_of(samples, array);
     for (std::size_t first = 0; first < width; first += at_once) {
       std::vector<std::size_t> which(std::min(at_once, width - first));
       std::iota(which.begin(), which.end(), first);
       const auto some = columns(samples, array, which);
       for (std::size_t k = 0; k < which.size(); ++k) {
-        table.row(diagnosed(fmt::format("{}[{}]", block, which[k]), some[k], walkers_together(samples)));
+        table.row(diagnosed(entry_name(block, which[k], shape), some[k], walkers_together(samples)));
         if (done) done(++seen, total);
       }
     }

@@ -11,6 +11,11 @@ std::size_t parameter_count(std::span<const Block> blocks) {
   return n;
 }
 
+std::vector<std::size_t> shape_of(const Block& block) {
+  if (block.vector) return {block.rows};
+  return {block.rows, block.columns};
+}
+
 const Block& block_named(const std::string& name, std::span<const Block> blocks) {
   return row_named(name, blocks, "block");
 }

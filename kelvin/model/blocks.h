@@ -6,6 +6,7 @@
 namespace kelvin {
 
 std::size_t parameter_count(std::span<const Block>);
+std::vector<std::size_t> shape_of(const Block&);
 
 const Block& block_named(const std::string& name, std::span<const Block>);
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 
+#include "kelvin/core/entry.h"
 #include "kelvin/core/error.h"
 #include "kelvin/data/npy.h"
 #include "kelvin/data/safetensors.h"
@@ -163,13 +164,6 @@ void append(std::string& text, fmt::format_string<Args...> format, Args&&... arg
   fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-// Place k of an array whose last index runs fastest, as its indices.
-std::vector<std::size_t> indices_of(std::size_t k, const std::vector<std::size_t>& shape) {
-  std::vector<std::size_t> at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; k /= shape[d]) at[d] = k % shape[d];
-  return at;
-}
-
 std::size_t width_of(std::span<const Variable> variables) {
   std::size_t width = 0;
   for (const Variable& v : variables) width += v.size();
@@ -193,8 +187,7 @@ void write_csv(const Selection& s, const std::string& file) {
   for (const Variable& v : variables)
     for (std::size_t k = 0; k < v.size(); ++k) {
       const char* quote = v.shape.size() > 1 ? "\"" : "";  // around names with commas
-      if (v.shape.empty()) append(out.text, "{},", v.name);
-      else append(out.text, "{}{}[{}]{},", quote, v.name, fmt::join(indices_of(k, v.shape), ","), quote);
+      append(out.text, "{}{}{},", quote, entry_name(v.name, k, v.shape), quote);
     }
   out.end_row();
   for (const std::size_t walker : s.walkers)

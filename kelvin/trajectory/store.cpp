@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "kelvin/core/entry.h"
+#include "kelvin/model/blocks.h"
 #include "kelvin/trajectory/draw_statistics.h"
 
 namespace kelvin {
@@ -59,10 +61,6 @@ const Dataset& predicted(const Problem<Real>& problem) {
 std::vector<std::string> dimensions_of(const Block& block) {
   if (block.vector) return {block.name + "_row"};
   return {block.name + "_row", block.name + "_column"};
-}
-std::vector<std::size_t> shape_of(const Block& block) {
-  if (block.vector) return {block.rows};
-  return {block.rows, block.columns};
 }
 
 std::vector<double> in_original_units(const std::vector<double>& stored, const Units& units, std::size_t columns) {
@@ -273,9 +271,7 @@ void Store<Real>::write_moments() {
     std::vector<std::string> names(n);
     for (const Block& block : stored_)
       for (std::size_t i = 0; i < block.size(); ++i)
-        names[block.offset + i] = block.vector
-                                      ? fmt::format("{}[{}]", block.name, i)
-                                      : fmt::format("{}[{},{}]", block.name, i / block.columns, i % block.columns);
+        names[block.offset + i] = entry_name(block.name, i, shape_of(block));
     samples_.write_names("moments/parameter", names);
     samples_.write_names("moments/other_parameter", names);
     write("covariance", {n, n}, {"parameter", "other_parameter"},

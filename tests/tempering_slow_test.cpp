@@ -168,6 +168,10 @@ double foretold(double dimension, bool heats) {
 // Trips scatter by some 0.65 of their mean, so that 150 give it to 5 %; what the formula leaves out, inertia, is 5 %.
 // The draws have Var (U - N/2)^2 = N/2 + O(1/N) and the error of their own.
 void expect_trips(const Trips& trips, double time, double dimension) {
+  testing::Test::RecordProperty(
+      "trips", fmt::format("{} of {:.0f} +- {:.0f}, foretold {:.0f}; U {:.3f} +- {:.3f}, {:.2f} +- {:.2f}", trips.count,
+                           trips.time, trips.error, time, trips.energy.mean, trips.energy.error, trips.square.mean,
+                           trips.square.error));
   EXPECT_GE(trips.count, 150);
   EXPECT_LT(trips.error, 0.06 * trips.time);
   EXPECT_NEAR(trips.time / time, 1, 0.15) << trips.time << " +- " << trips.error;

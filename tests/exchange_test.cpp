@@ -16,12 +16,12 @@ using testing::HasSubstr;
 // Walkers of a run file that exchange positions, and what happens at each attempt.
 struct Ladder : CoupledWalkers {
   std::vector<std::vector<double>> chance;  // of each pair of neighbours, at its attempts
-  std::vector<std::vector<double>> cold;    // of each ladder: the first coordinate of its cold walker
+  std::vector<std::vector<double>> seen;    // of each walker: its first coordinate
 
   explicit Ladder(const std::string& toml) : CoupledWalkers(toml) {
     exchange().heat(walkers);
     chance.resize(exchange().state().tries.size());
-    cold.resize(walkers.size() / exchange().state().rungs.size());
+    seen.resize(walkers.size());
   }
   Exchange<double>& exchange() { return *ensembles.exchange(); }
 
@@ -29,12 +29,8 @@ struct Ladder : CoupledWalkers {
     Plan plan;
     plan.steps = steps, plan.round = exchange().every(), plan.every = every;
     std::vector<double> tries(chance.size(), 0), sums(tries);
-    const std::size_t rungs = exchange().state().rungs.size();
     kelvin::run<double>(
-        walkers, plan, ensembles,
-        [&](const Draw<double>& d) {
-          if (d.walker % rungs == 0) cold[d.walker / rungs].push_back(d.q[0]);
-        },
+        walkers, plan, ensembles, [&](const Draw<double>& d) { seen[d.walker].push_back(d.q[0]); },
         [&](std::uint64_t) {
           const ExchangeState& s = exchange().state();
           for (std::size_t k = 0; k < chance.size(); ++k) {
@@ -111,9 +107,9 @@ TEST(Exchange, OfGaussiansIsAcceptedAsTheLawSays) {
   }
 }
 
-// Neighbouring temperatures and the cold law of a double well whose barrier is 6 T. Alone, a walker that starts on the
-// right is found there far too often.
-TEST(Exchange, BringsTheColdWalkerOverTheBarrier) {
+// Neighbouring temperatures and the law at each of them, on a double well whose barrier is 6 T. Alone, a walker that
+// starts on the right is found there far too often.
+TEST(Exchange, BringsEveryWalkerOverTheBarrierAtItsOwnTemperature) {
   Ladder ladder(well("temperatures = [1, 1.8, 3.4, 6], every = 5"));
   ladder.go(300000);
   const double exact[] = {0.7476, 0.7669, 0.8432};
@@ -122,13 +118,22 @@ TEST(Exchange, BringsTheColdWalkerOverTheBarrier) {
     EXPECT_LT(std::abs(e.mean - exact[k]), 4 * e.error + 0.003) << k << ": " << e.mean << " +- " << e.error;  // O(h^2)
     EXPECT_LT(e.error, 0.005);
   }
-  const Estimate right = estimate(right_of_0(ladder.cold[0]));
-  EXPECT_LT(std::abs(right.mean - 0.276823), 4 * right.error + 0.002) << right.mean << " +- " << right.error;
-  EXPECT_LT(right.error, 0.008);
-  std::vector<double> square = ladder.cold[0];
-  for (double& x : square) x *= x;
-  const Estimate width = estimate(square);
-  EXPECT_LT(std::abs(width.mean - 0.959965), 4 * width.error + 0.003) << width.mean << " +- " << width.error;
+  // P(x > 0) and <x^2> at T = 0.5, 0.9, 1.7 and 3, by quadrature
+  const double right[] = {0.276823, 0.375400, 0.437275, 0.465579};
+  const double square[] = {0.959965, 0.906133, 0.846472, 0.834095};
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Estimate P = estimate(right_of_0(ladder.seen[k]));
+    EXPECT_LT(std::abs(P.mean - right[k]), 4 * P.error + 0.002) << k << ": " << P.mean << " +- " << P.error;
+    EXPECT_LT(P.error, 0.008);
+    std::vector<double> squares = ladder.seen[k];
+    for (double& x : squares) x *= x;
+    const Estimate S = estimate(squares);
+    EXPECT_LT(std::abs(S.mean - square[k]), 4 * S.error + 0.003) << k << ": " << S.mean << " +- " << S.error;
+    // the control: the next temperature's law would be told apart
+    if (k < 2) {
+      EXPECT_GT(std::abs(P.mean - right[k + 1]), 4 * P.error + 0.002) << k;
+    }
+  }
   EXPECT_GT(ladder.exchange().state().trips, 100);
 }
 
@@ -170,8 +175,8 @@ TEST(Exchange, LaddersKnowNothingOfEachOther) {
   Ladder one(well("temperatures = [1, 2, 4], every = 7")),
       two(well("temperatures = [1, 2, 4], every = 7, ladders = 2"));
   one.go(2000), two.go(2000);
-  EXPECT_EQ(one.cold[0], two.cold[0]);
-  EXPECT_NE(two.cold[0], two.cold[1]);
+  EXPECT_EQ(one.seen[0], two.seen[0]);
+  EXPECT_NE(two.seen[0], two.seen[3]);
   std::vector<int> seen(6, 0);
   for (const auto& chain : two.walkers) {
     ++seen[chain.replica()];

@@ -74,6 +74,30 @@ TEST(Tempering, TheGradientIsThatOfTheEnergyWithEveryBiasAndShape) {
     }
 }
 
+// A Gaussian with <U> = V/g, seen only where g is near 1: the pilot's capacity, a tenth too large, would be a wall of
+// some 40 T further on, at the other end of the ramp. What is left there of the mean force is the fit's error.
+TEST(Tempering, WhatTheBiasHasSeenCorrectsItsGuessOfWhatItHasNot) {
+  constexpr double V = 500;
+  TemperingSettings s;
+  s.reference = V, s.capacity = 1.1 * V;
+  const BiasGround ground = ground_of(s, 1);
+  const TemperingBias& bias = bias_of(s);
+  std::vector<double> learnt = bias.start(ground);
+  const auto wall = [&] {  // integral of the mean force, from the target to the other end
+    double sum = 0;
+    for (double a = 0.4005; a < 1.5; a += 0.001)
+      sum += 0.001 * (ground.ramp.slope(a) * V / ground.ramp.value(a) + bias.slope(ground, learnt, a));
+    return sum;
+  };
+  const double before = wall();
+  EXPECT_GT(before, 40);
+  for (int n = 0; n < 20000; ++n) {
+    const double alpha = 0.6 + 0.2 * std::sin(n);
+    bias.learn(ground, learnt, alpha, V / ground.ramp.value(alpha));
+  }
+  EXPECT_LT(std::abs(wall()), before / 10);
+}
+
 TEST(Tempering, OnlyDrawsAtTheTargetCount) {
   const auto U = taught("none", "smooth");
   EXPECT_TRUE(U->weighs());

@@ -19,17 +19,48 @@ void stay(const BiasGround&, Out, double, double) {}
 // ---- mean force. With U' = (U - reference)/T the force on alpha is (g'/g) [c - g U'] if
 //   V' = -(g'/g) c - g' reference/T,   c = <g U'> at this alpha.
 // c is kept as the mean of g U' in bins of |alpha|, each together with its mean g, and joined by straight lines in g:
-// those are exact for a Gaussian, whose <g U'> is linear in g, and integrate to a V in closed form.
+// those are exact for a Gaussian, whose <g U'> is linear in g, and integrate to a V in closed form. A bin is drawn to
+// the straight line that fits all that has been seen, which is worth `trust` evaluations: so what is learnt on the way
+// opens the way to bins not seen yet. Where U/T has a variance of many hundreds, a guess of them that is off by a tenth
+// is a wall of many T.
 
+// What is learnt: for each bin the mean of g, the mean of g U' and their count, which starts with `trust` evaluations
+// at the bin's middle whose g U' counts as 0 until the line is asked; then the sums of 1, g, g^2, g U' and g^2 U' over
+// everything seen, from which the line is found.
 struct Node {
-  double g, c, count;
+  double g, c;
 };
+constexpr std::size_t sums = 5;
 
 std::size_t bins_of(const BiasGround& b) {
   return std::size_t(std::ceil((b.ramp.width - b.ramp.delta) / b.numbers[0] - 1e-9));
 }
+std::size_t bins_in(In learnt) { return (learnt.size() - sums) / 3; }
 
-Node node(In learnt, std::size_t k) { return {learnt[3 * k], learnt[3 * k + 1], learnt[3 * k + 2]}; }
+double middle(const BiasGround& b, std::size_t k, std::size_t bins) {
+  return b.ramp.value(b.ramp.delta + (b.ramp.width - b.ramp.delta) * (double(k) + 0.5) / double(bins));
+}
+
+// c = at + by g.
+struct Line {
+  double at, by;
+};
+
+Line fitted(In learnt) {
+  const In s = learnt.last(sums);
+  const double by = (s[0] * s[4] - s[1] * s[3]) / (s[0] * s[2] - s[1] * s[1]);
+  return {(s[3] - by * s[1]) / s[0], by};
+}
+
+Node node(const BiasGround& b, In learnt, const Line& fit, std::size_t k) {
+  return {learnt[3 * k],
+          learnt[3 * k + 1] + b.numbers[1] / learnt[3 * k + 2] * (fit.at + fit.by * middle(b, k, bins_in(learnt)))};
+}
+
+void see(Out learnt, double g, double c, double weight) {
+  const Out s = learnt.last(sums);
+  s[0] += weight, s[1] += weight * g, s[2] += weight * g * g, s[3] += weight * c, s[4] += weight * g * c;
+}
 
 std::string_view bins_fault(const BiasGround& b) {
   if (!(b.numbers[0] > 0 && 2 * b.numbers[0] <= b.ramp.width - b.ramp.delta && b.numbers[0] >= 1e-3))
@@ -37,30 +68,29 @@ std::string_view bins_fault(const BiasGround& b) {
   return b.numbers[1] > 0 ? "" : "trust must be above 0";
 }
 
-// Before anything is seen: <U'> g = capacity (1 - g), which a Gaussian of that heat capacity has.
+// Before anything is seen: <U'> g = capacity (1 - g), which a Gaussian of that heat capacity has. A pilot knows it to a
+// share of itself, one evaluation to its root: the larger, the less the guess is worth to the fit.
 std::vector<double> guess(const BiasGround& b) {
-  std::vector<double> learnt;
   const std::size_t bins = bins_of(b);
+  std::vector<double> learnt(3 * bins + sums, 0.0);
   for (std::size_t k = 0; k < bins; ++k) {
-    const double g = b.ramp.value(b.ramp.delta + (b.ramp.width - b.ramp.delta) * (double(k) + 0.5) / double(bins));
-    learnt.insert(learnt.end(), {g, b.capacity * (1 - g), b.numbers[1]});
+    const double g = middle(b, k, bins);
+    learnt[3 * k] = g, learnt[3 * k + 2] = b.numbers[1];
+    see(learnt, g, b.capacity * (1 - g), b.numbers[1] / (1 + b.capacity));
   }
   return learnt;
 }
 
-// c = at + by g between the nodes k and k + 1, and beyond the first and the last.
-struct Line {
-  double at, by;
-};
-Line line(In learnt, std::size_t k) {
-  const Node a = node(learnt, k), b = node(learnt, k + 1);
+// Between the nodes k and k + 1, and beyond the first and the last.
+Line line(const BiasGround& ground, In learnt, const Line& fit, std::size_t k) {
+  const Node a = node(ground, learnt, fit, k), b = node(ground, learnt, fit, k + 1);
   const double by = (b.c - a.c) / (b.g - a.g);
   return {a.c - by * a.g, by};
 }
 
 // Which line holds at g: nodes have falling g.
 std::size_t segment(In learnt, double g) {
-  const std::size_t last = learnt.size() / 3 - 2;
+  const std::size_t last = bins_in(learnt) - 2;
   std::size_t k = 0;
   while (k < last && g < learnt[3 * (k + 1)]) ++k;
   return k;
@@ -70,7 +100,7 @@ double mean_force_slope(const BiasGround& b, In learnt, double alpha) {
   const double falls = b.ramp.slope(alpha);
   if (falls == 0) return 0;
   const double g = b.ramp.value(alpha);
-  const auto [at, by] = line(learnt, segment(learnt, g));
+  const auto [at, by] = line(b, learnt, fitted(learnt), segment(learnt, g));
   return -falls * ((at + by * g) / g + b.reference);
 }
 
@@ -78,10 +108,11 @@ double mean_force_slope(const BiasGround& b, In learnt, double alpha) {
 double mean_force_energy(const BiasGround& b, In learnt, double alpha) {
   const double g = b.ramp.value(alpha);
   const std::size_t last = segment(learnt, g);
+  const Line fit = fitted(learnt);
   double sum = 0, from = 1;
   for (std::size_t k = 0; k <= last; ++k) {
     const double to = k == last ? g : learnt[3 * (k + 1)];
-    const auto [at, by] = line(learnt, k);
+    const auto [at, by] = line(b, learnt, fit, k);
     sum += at * std::log(to / from) + by * (to - from);
     from = to;
   }
@@ -91,10 +122,11 @@ double mean_force_energy(const BiasGround& b, In learnt, double alpha) {
 void learn_mean_force(const BiasGround& b, Out learnt, double alpha, double energy) {
   const double z = (std::abs(alpha) - b.ramp.delta) / (b.ramp.width - b.ramp.delta);
   if (!(z > 0 && z < 1)) return;
-  const std::size_t bins = learnt.size() / 3, k = std::min(bins - 1, std::size_t(z * double(bins)));
-  const double g = b.ramp.value(alpha), share = 1 / ++learnt[3 * k + 2];
+  const std::size_t bins = bins_in(learnt), k = std::min(bins - 1, std::size_t(z * double(bins)));
+  const double g = b.ramp.value(alpha), c = g * (energy - b.reference), share = 1 / ++learnt[3 * k + 2];
   learnt[3 * k] += share * (g - learnt[3 * k]);
-  learnt[3 * k + 1] += share * (g * (energy - b.reference) - learnt[3 * k + 1]);
+  learnt[3 * k + 1] += share * (c - learnt[3 * k + 1]);
+  see(learnt, g, c, 1);
 }
 
 // ---- hills: V is the sum of Gaussians left behind, kept at nodes from -width to width and joined by straight lines,
@@ -160,8 +192,9 @@ void learn_well_tempered(const BiasGround& b, Out learnt, double alpha, double) 
     deposit(b, learnt, alpha, b.numbers[height] * std::exp(-hills_energy(b, learnt, alpha) / b.numbers[spread]));
 }
 
-constexpr Parameter bin_parameters[] = {{"bin", "0.1", "width of the bins of |alpha| between delta and width"},
-                                        {"trust", "500.0", "evaluations that the first guess is worth"}};
+constexpr Parameter bin_parameters[] = {
+    {"bin", "0.1", "width of the bins of |alpha| between delta and width"},
+    {"trust", "500.0", "evaluations that the fit to all of them is worth in a bin"}};
 constexpr Parameter hill{"height", "0.01", "of a hill, in units of T"};
 constexpr Parameter hill_width{"sigma", "0.04", "width of a hill"};
 constexpr Parameter nodes{"bins", "100", "from -width to width"};

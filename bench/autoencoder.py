@@ -14,7 +14,7 @@ import json, math, pathlib, re, subprocess, sys
 kelvin, folder = str(pathlib.Path(sys.argv[1]).resolve()), str(pathlib.Path(sys.argv[2]).resolve())
 steps = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
 rows = int(sys.argv[4]) if len(sys.argv) > 4 else 10000
-sizes, batch, temperature = [784, 500, 500, 2000, 10], 128, 1e-9
+sizes, batch, temperature = [784, 500, 500, 2000, 10], 128, 1e-8
 place = pathlib.Path("runs/autoencoder") / f"{steps}_{rows}"
 
 
@@ -26,32 +26,31 @@ def parts(more, under=""):
     return name("first") + blocks(1) + mask + more + "\n" + name("second") + blocks(2) + more + "\n"
 
 
-def heated_then_not(h, count, scheme, tempering=""):
+def heated_then_not(h, count, tempering=""):
     """Langevin dynamics for half of the steps, then the same without noise: SGD with rate h^2 and momentum 0.9."""
-    halves = "".join(f"[[phase]]\nsteps = {count // 2}\n" +
-                     parts(f"{word}step = {h}\nfriction = {0.105 / h}\ntemperature = {T}", "phase.")
-                     for word, T in [(scheme, temperature), ('scheme = "BAOAB"\n', 0.0)])
-    return parts("") + tempering + halves
+    return parts("") + tempering + "".join(
+        f"[[phase]]\nsteps = {count // 2}\n" + parts(f"step = {h}\nfriction = {0.105 / h}\ntemperature = {T}", "phase.")
+        for T in [temperature, 0.0])
 
 
 momentum = 'scheme = "heavy_ball"\nmomentum = 0.9\n'
 noise = 'gradient_noise = { name = "polynomial", from = 1e-8, power = 0.55 }\n'
-tempering = '''[tempering]
-form = "paper"
-pilot = 0
-'''
+rates = [1.0, 3.0, 10.0]
+# Hills are a tenth of U/T at the start, and alpha as light as lets it cross its range in some twenty steps.
+tempering = lambda h: ('[tempering]\nform = "paper"\npilot = 0\n'
+                       f'mass = {3e7 * h * h}\nbias = {{ name = "metadynamics", height = 2e5, sigma = 0.1, every = 1 }}\n')
 # label, steps to choose from, whether half of the run is a warm-up in which a bias is learnt, and what the run file says of
 # the parts for the step h and so many steps in all
 methods = [
-    ("SGD, momentum 0.9", [3.0, 10.0, 30.0], False, lambda h, count: parts(momentum + f"step = {h}")),
-    ("RMSprop", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nstep = {h}')),
+    ("SGD, momentum 0.9", rates, False, lambda h, count: parts(momentum + f"step = {h}")),
+    ("RMSprop", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nbeta2 = 0.99\nstep = {h}')),
     ("Adam", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "adam"\nstep = {h}')),
-    ("AnnealSGD", [3.0, 10.0, 30.0], False, lambda h, count: parts(momentum + noise + f"step = {h}")),
+    ("AnnealSGD", rates, False, lambda h, count: parts(momentum + noise + f"step = {h}")),
     ("Santa", [0.01, 0.02, 0.04], False, lambda h, count: parts(
         f'scheme = "santa"\nstep = {h}\nfriction = {0.1 / h}\nxi = {0.1 / h}\nfloor = 1e-4\n'
-        f'temperature = {{ name = "polynomial", from = 1e-8, power = 0.5, until = {count // 2} }}')),
-    ("Langevin, then descent", [3 ** 0.5, 10 ** 0.5, 30 ** 0.5], False, lambda h, count: heated_then_not(h, count, 'scheme = "BAOAB"\n')),
-    ("CTLD, then descent", [3 ** 0.5, 10 ** 0.5, 30 ** 0.5], True, lambda h, count: heated_then_not(h, count, "", tempering)),
+        f'temperature = {{ name = "polynomial", from = 1e-7, power = 0.5, until = {count // 2} }}')),
+    ("Langevin, then descent", [rate**0.5 for rate in rates], False, heated_then_not),
+    ("CTLD, then descent", [rate**0.5 for rate in rates], True, lambda h, count: heated_then_not(h, count, tempering(h))),
 ]
 
 
@@ -87,7 +86,7 @@ def stack(label, choices, warmup, text):
         return math.nan, found, log
     h = tries[min(tries)]
     for k in range(len(sizes) - 1):
-        run, log = trained(f"{name}_{k + 1}", data, sizes[k:k + 2], text(h, steps), steps, warmup, 20 if k == 0 else 1)
+        run, log = trained(f"{name}_{k + 1}", data, sizes[k:k + 2], text(h, steps), steps, warmup, 10 if k == 0 else 1)
         if not run:
             return h, found, log
         found.append(log)

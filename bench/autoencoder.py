@@ -74,8 +74,8 @@ def error(line, split):
     return line[split]["rmse"] ** 2
 
 
-def stack(label, choices, warmup, text):
-    """The step chosen, the logs of the layers, and what went wrong."""
+def stack(depth, label, choices, warmup, text):
+    """The step chosen, the logs of so many layers, and what went wrong."""
     name = re.sub("[^a-z]+", "_", label.lower()).strip("_")
     data, tries, found = f'file = "{folder}"\nrows = {rows}', {}, []
     for k, h in enumerate(choices):
@@ -85,23 +85,26 @@ def stack(label, choices, warmup, text):
     if not tries:
         return math.nan, found, log
     h = tries[min(tries)]
-    for k in range(len(sizes) - 1):
+    for k in range(depth):
         run, log = trained(f"{name}_{k + 1}", data, sizes[k:k + 2], text(h, steps), steps, warmup, 10 if k == 0 else 1)
         if not run:
             return h, found, log
         found.append(log)
         codes = (place / f"{name}_codes{k + 1}").resolve()
-        if k + 2 < len(sizes) and not (codes / "test.npy").exists():
-            subprocess.run([kelvin, "encode", run, "-o", codes], check=True, stdout=subprocess.DEVNULL)
+        if k + 1 < depth and not (codes.exists() and codes.stat().st_mtime > (run / "log.jsonl").stat().st_mtime):
+            subprocess.run([kelvin, "encode", run, "--force", "-o", codes], check=True, stdout=subprocess.DEVNULL)
         data = f'file = "{codes / "train.npy"}"\ntest_file = "{codes / "test.npy"}"'
     return h, found, ""
 
 
 print(f"{steps} steps of batch {batch} per layer, {rows} training rows; mean squared error, training / test\n")
-print("| method | step | " + " | ".join(f"{a}-{b}" for a, b in zip(sizes, sizes[1:])) + " |\n| --- | --- |" + " --- |" * (len(sizes) - 1), flush=True)
+print("| method | step | " + " | ".join(f"{a}-{b}" for a, b in zip(sizes, sizes[1:])) + " |")
+print("| --- | --- |" + " --- |" * (len(sizes) - 1), flush=True)
+for method in methods:  # first the layers that the figure shows
+    stack(1, *method)
 curves = []
 for label, *method in methods:
-    h, found, fault = stack(label, *method)
+    h, found, fault = stack(len(sizes) - 1, label, *method)
     cells = [f"{error(log[-1], 'train'):.5f} / {error(log[-1], 'test'):.5f}" for log in found] + ["-"] * (len(sizes) - 1 - len(found))
     print(f"| {label} | {h:.3g} | " + " | ".join(cells) + " |" + (f" {fault.strip()}" if fault else ""), flush=True)
     if found:
@@ -112,15 +115,19 @@ low = math.log10(min(y for _, curve in curves for _, y in curve)) - 0.02
 high = math.log10(max(y for _, curve in curves for _, y in curve)) + 0.02
 x = lambda step: 60 + 420 * step / steps
 y = lambda error: 300 - 260 * (math.log10(error) - low) / (high - low)
-svg = ['<svg xmlns="http://www.w3.org/2000/svg" width="700" height="350" font-family="sans-serif" font-size="13">', '<rect width="100%" height="100%" fill="white"/>',
+svg = ['<svg xmlns="http://www.w3.org/2000/svg" width="700" height="350" font-family="sans-serif" font-size="13">',
+       '<rect width="100%" height="100%" fill="white"/>',
        '<text x="60" y="20">first layer: mean squared error on training rows against steps</text>']
 for k in range(5):
     at = steps * k // 4
-    svg.append(f'<text x="{x(at):.0f}" y="320" text-anchor="middle">{at}</text><line x1="{x(at):.0f}" y1="300" x2="{x(at):.0f}" y2="40" stroke="#ddd"/>')
+    svg.append(f'<text x="{x(at):.0f}" y="320" text-anchor="middle">{at}</text>'
+               f'<line x1="{x(at):.0f}" y1="300" x2="{x(at):.0f}" y2="40" stroke="#ddd"/>')
 for at in [m * 10**k for k in range(-4, 0) for m in [1, 2, 3, 5, 7]]:
     if low <= math.log10(at) <= high:
-        svg.append(f'<text x="55" y="{y(at) + 4:.1f}" text-anchor="end">{at:g}</text><line x1="60" y1="{y(at):.1f}" x2="480" y2="{y(at):.1f}" stroke="#ddd"/>')
+        svg.append(f'<text x="55" y="{y(at) + 4:.1f}" text-anchor="end">{at:g}</text>'
+                   f'<line x1="60" y1="{y(at):.1f}" x2="480" y2="{y(at):.1f}" stroke="#ddd"/>')
 for k, (label, curve) in enumerate(curves):
     points = " ".join(f"{x(step):.1f},{y(error):.1f}" for step, error in curve)
-    svg.append(f'<polyline points="{points}" fill="none" stroke="{colours[k]}" stroke-width="2"/><text x="500" y="{60 + 22 * k}" fill="{colours[k]}">{label}</text>')
+    svg.append(f'<polyline points="{points}" fill="none" stroke="{colours[k]}" stroke-width="2"/>'
+               f'<text x="500" y="{60 + 22 * k}" fill="{colours[k]}">{label}</text>')
 (pathlib.Path(__file__).parent / "autoencoder.svg").write_text("\n".join(svg + ["</svg>"]) + "\n")

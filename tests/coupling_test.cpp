@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "kelvin/chain/stiffness.h"
 #include "kelvin/core/pack.h"
 #include "tests/allocations.h"
@@ -16,25 +18,37 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-using Points = std::vector<LargeArray<double>>;
+template <class Real>
+using PointsOf = std::vector<LargeArray<Real>>;
+using Points = PointsOf<double>;
 
-Points random_points(std::size_t count, std::size_t size) {
-  Points points;
+template <class Real = double>
+PointsOf<Real> random_points(std::size_t count, std::size_t size) {
+  PointsOf<Real> points;
   for (std::size_t k = 0; k < count; ++k) {
     normals({stream_key(3, "points"), std::uint32_t(k), 0, 0}, 0, std::span(points.emplace_back(size)));
-    for (std::size_t i = 0; i < size; ++i) points[k][i] *= 1 + double(i % 5);
+    for (std::size_t i = 0; i < size; ++i) points[k][i] *= Real(1 + i % 5);
   }
   return points;
 }
 
+template <class Real>
+Eigen::MatrixXd columns(const PointsOf<Real>& points) {
+  Eigen::MatrixXd X(Eigen::Index(points.front().size()), Eigen::Index(points.size()));
+  for (std::size_t k = 0; k < points.size(); ++k)
+    for (std::size_t i = 0; i < points[k].size(); ++i) X(Eigen::Index(i), Eigen::Index(k)) = double(points[k][i]);
+  return X;
+}
+
 // B, or its inverse, column by column.
-Eigen::MatrixXd written_out(LowRankMetric<double>& metric, std::size_t n, bool inverse = false) {
-  Eigen::MatrixXd B = Eigen::MatrixXd::Identity(Eigen::Index(n), Eigen::Index(n));
-  for (Eigen::Index i = 0; i < B.cols(); ++i) {
-    const std::span<double> column(B.col(i).data(), n);
-    inverse ? metric.undo(column) : metric.apply(column);
+template <class Real>
+Eigen::MatrixXd written_out(LowRankMetric<Real>& metric, std::size_t n, bool inverse = false) {
+  PointsOf<Real> rows;
+  for (std::size_t i = 0; i < n; ++i) {
+    rows.emplace_back(n)[i] = 1;
+    inverse ? metric.undo(rows.back()) : metric.apply(rows.back());
   }
-  return B;
+  return columns<Real>(rows);
 }
 
 TEST(Metrics, TwoPointsOnALineStretchThatLine) {
@@ -51,9 +65,9 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
   for (std::size_t k = 0; k < walkers; ++k)
     if (k != left_out) counting.push_back(k);
   const Points points = random_points(walkers, n);
-  Eigen::MatrixXd X(n, counting.size());
-  for (std::size_t k = 0; k < counting.size(); ++k)
-    X.col(Eigen::Index(k)) = Eigen::Map<const Eigen::VectorXd>(points[counting[k]].data(), n);
+  Points those;
+  for (const std::size_t k : counting) those.push_back(points[k]);
+  Eigen::MatrixXd X = columns<double>(those);
   X.colwise() -= X.rowwise().mean().eval();
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n),
                         square = one + blending / double(counting.size()) * X * X.transpose();
@@ -65,6 +79,51 @@ TEST(Metrics, BSquaredIsTheIdentityAndTheBlendedCovarianceOfThePointsThatCount) 
   EXPECT_LT((B - B.transpose()).norm(), 1e-12 * B.norm());
   EXPECT_LT((B * inverse - one).norm(), 1e-12 * B.norm());
   EXPECT_NEAR(metric.log_determinant(), square.llt().matrixLLT().diagonal().array().log().sum(), 1e-11);
+}
+
+// More points than are met at once, over more numbers than are met at once, with some left over of both.
+TEST(Metrics, OfManyPointsAndNumbersAreTheSameSum) {
+  constexpr std::size_t n = 2 * 1024 + 53, offset = 7;
+  constexpr double blending = 0.3;
+  for (const std::size_t count : {3u, 8u, 11u, 16u}) {
+    const Points points = random_points(count, n);
+    std::vector<std::size_t> counting(count);
+    std::iota(counting.begin(), counting.end(), 0);
+    LowRankMetric<double> metric(std::make_shared<const PointCloud<double>>(cloud_of(points, {{offset, n - offset}})),
+                                 counting, blending);
+    Eigen::MatrixXd X = columns<double>(points).bottomRows(n - offset);
+    X.colwise() -= X.rowwise().mean().eval();
+    LargeArray<double> v = random_points(count + 1, n).back();
+    const Eigen::VectorXd before = columns<double>({v});
+    metric.apply(v), metric.apply(v);
+    Eigen::VectorXd expected = before;
+    expected.tail(n - offset) += blending / double(count) * (X * (X.transpose() * before.tail(n - offset)));
+    EXPECT_LT((columns<double>({v}) - expected).norm(), 1e-12 * expected.norm()) << count << " points: B^2 v";
+  }
+}
+
+// Eight binary digits: entries are off by 1/256 of themselves at most. B is exact for what was kept, so that the law
+// does not depend on it.
+TEST(Metrics, OfFloatsKeepEightBinaryDigitsOfEachPoint) {
+  constexpr std::size_t n = 40, count = 6;
+  constexpr double blending = 7;
+  const auto points = random_points<float>(count, n);
+  const auto cloud = std::make_shared<const PointCloud<float>>(cloud_of(points, {{0, n}}));
+  PointsOf<float> kept = points;
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < n; ++i) {
+      kept[k][i] = fine(cloud->points[k][i]);
+      EXPECT_LE(std::abs(kept[k][i] - points[k][i]), std::abs(points[k][i]) / 256);
+    }
+  EXPECT_NE(kept, points);
+  Eigen::MatrixXd X = columns<float>(kept);
+  X.colwise() -= X.rowwise().mean().eval();
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n),
+                        square = one + blending / double(count) * X * X.transpose();
+  LowRankMetric<float> metric(cloud, {0, 1, 2, 3, 4, 5}, blending);
+  const Eigen::MatrixXd B = written_out(metric, n), inverse = written_out(metric, n, true);
+  EXPECT_LT((B * B - square).norm(), 1e-5 * square.norm()) << "rounding of floats";
+  EXPECT_LT((B * inverse - one).norm(), 1e-5 * B.norm());
 }
 
 TEST(Metrics, StretchesDoNotMix) {

@@ -214,7 +214,7 @@ std::shared_ptr<const PointCloud<Real>> Ensembles<Real>::cloud(const CouplingSta
   std::vector<LargeArray<Real>> points;
   for (std::uint64_t k = 0; k < state.count; ++k)
     points.emplace_back(state.points.begin() + long(k * size_), state.points.begin() + long((k + 1) * size_));
-  return std::make_shared<const PointCloud<Real>>(cloud_of(std::move(points), stretches_));
+  return std::make_shared<const PointCloud<Real>>(cloud_of(points, stretches_));
 }
 
 template <class Real>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over many numbers, taken in double, one version for each instruction set.
 #pragma once
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "kelvin/core/isa.h"
@@ -17,13 +19,36 @@ double dot(std::span<const Real> a, std::span<const Real> b) {
   KELVIN_RETURN_BEST(dot(a.size(), a.data(), b.data()));
 }
 
-KELVIN_FOR_EACH_ISA(void add_multiple(std::size_t n, double c, const float* x, float* y))
-KELVIN_FOR_EACH_ISA(void add_multiple(std::size_t n, double c, const double* x, double* y))
+// Numbers kept in little memory: of floats the upper half, eight binary digits. Doubles are kept as they are.
+using Coarse = std::uint16_t;
+inline Coarse coarse(float x) { return Coarse((std::bit_cast<std::uint32_t>(x) + 0x8000) >> 16); }
+inline double coarse(double x) { return x; }
+inline float fine(Coarse x) { return std::bit_cast<float>(std::uint32_t(x) << 16); }
+inline double fine(double x) { return x; }
 
-// y += c x
-template <class Real>
-void add_multiple(double c, std::span<const Real> x, std::span<Real> y) {
-  KELVIN_RETURN_BEST(add_multiple(x.size(), c, x.data(), y.data()));
+// Some arrays of `size` numbers each.
+template <class Stored>
+struct Arrays {
+  const Stored* const* first;
+  std::size_t count, size;
+};
+
+KELVIN_FOR_EACH_ISA(void dots(const Arrays<Coarse>& x, const float* v, double* out))
+KELVIN_FOR_EACH_ISA(void dots(const Arrays<double>& x, const double* v, double* out))
+
+// The sum of x_i v_i for each array x; all in one pass, v being read once.
+template <class Stored, class Real>
+void dots(const Arrays<Stored>& x, const Real* v, double* out) {
+  KELVIN_RETURN_BEST(dots(x, v, out));
+}
+
+KELVIN_FOR_EACH_ISA(void add_multiples(const Arrays<Coarse>& x, const double* c, float* v))
+KELVIN_FOR_EACH_ISA(void add_multiples(const Arrays<double>& x, const double* c, double* v))
+
+// v += the sum of c x over the arrays x; likewise.
+template <class Stored, class Real>
+void add_multiples(const Arrays<Stored>& x, const double* c, Real* v) {
+  KELVIN_RETURN_BEST(add_multiples(x, c, v));
 }
 
 struct Weighed {

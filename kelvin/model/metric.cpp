@@ -5,30 +5,35 @@
 #include <cmath>
 
 #include "kelvin/core/error.h"
-#include "kelvin/core/sums.h"
 
 namespace kelvin {
 
 template <class Real>
-PointCloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<MetricSpan> stretches) {
-  PointCloud<Real> out{std::move(points), std::move(stretches), {}};
-  const auto count = Eigen::Index(out.points.size());
+PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan> stretches) {
+  PointCloud<Real> out{{}, std::move(stretches), {}};
+  std::vector<LargeArray<Real>> given = points;
+  for (auto& point : given) {
+    auto& kept = out.points.emplace_back(point.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = coarse(point[i]), point[i] = fine(kept[i]);
+  }
+  const auto count = Eigen::Index(points.size());
   for (const auto& [offset, size] : out.stretches) {
     Eigen::MatrixXd& products = out.products.emplace_back(count, count);
     for (Eigen::Index a = 0; a < count; ++a)
       for (Eigen::Index b = 0; b <= a; ++b)
-        products(a, b) = products(b, a) =
-            dot<Real>(std::span<const Real>(out.points[std::size_t(a)]).subspan(offset, size),
-                      std::span<const Real>(out.points[std::size_t(b)]).subspan(offset, size));
+        products(a, b) = products(b, a) = dot<Real>(std::span<const Real>(given[std::size_t(a)]).subspan(offset, size),
+                                                    std::span<const Real>(given[std::size_t(b)]).subspan(offset, size));
   }
   return out;
 }
 
 template <class Real>
-LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud, std::vector<std::size_t> counting,
-                                   double blending)
-    : cloud_(std::move(cloud)), counting_(std::move(counting)) {
-  const auto n = Eigen::Index(counting_.size());
+LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud,
+                                   const std::vector<std::size_t>& counting, double blending)
+    : cloud_(std::move(cloud)) {
+  const auto n = Eigen::Index(counting.size());
+  for (const auto& [offset, size] : cloud_->stretches)
+    for (const std::size_t k : counting) points_.push_back(cloud_->points[k].data() + offset);
   along_.resize(n), weights_.resize(n);
   const double c = blending / double(n);
   // X = D C for the chosen points, C taking off their mean.
@@ -37,7 +42,7 @@ LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud
     Eigen::MatrixXd products(n, n);
     for (Eigen::Index a = 0; a < n; ++a)
       for (Eigen::Index b = 0; b < n; ++b)
-        products(a, b) = all(Eigen::Index(counting_[std::size_t(a)]), Eigen::Index(counting_[std::size_t(b)]));
+        products(a, b) = all(Eigen::Index(counting[std::size_t(a)]), Eigen::Index(counting[std::size_t(b)]));
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(about_mean * products * about_mean);
     const Eigen::ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
     const Eigen::MatrixXd E = about_mean * solved.eigenvectors();
@@ -50,20 +55,13 @@ LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud
 // v += X (inner (X' v)) on every stretch
 template <class Real>
 void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
-  constexpr std::size_t block = 2048;  // numbers that stay in the cache while all points are added to them
+  const auto count = std::size_t(along_.size());
   for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
     const auto [offset, size] = cloud_->stretches[s];
-    const std::span<Real> mine = v.subspan(offset, size);
-    const auto point = [&](std::size_t k) {
-      return std::span<const Real>(cloud_->points[counting_[k]]).subspan(offset, size);
-    };
-    for (std::size_t k = 0; k < counting_.size(); ++k) along_[Eigen::Index(k)] = dot<Real>(point(k), mine);
+    const Arrays<Kept<Real>> points{points_.data() + s * count, count, size};
+    dots(points, v.data() + offset, along_.data());
     weights_.noalias() = inner[s].lazyProduct(along_);
-    for (std::size_t first = 0; first < size; first += block)
-      for (std::size_t k = 0; k < counting_.size(); ++k) {
-        const std::size_t count = std::min(block, size - first);
-        add_multiple<Real>(weights_[Eigen::Index(k)], point(k).subspan(first, count), mine.subspan(first, count));
-      }
+    add_multiples(points, weights_.data(), v.data() + offset);
   }
 }
 
@@ -117,8 +115,8 @@ double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span
 
 template struct PointCloud<float>;
 template struct PointCloud<double>;
-template PointCloud<float> cloud_of(std::vector<LargeArray<float>>, std::vector<MetricSpan>);
-template PointCloud<double> cloud_of(std::vector<LargeArray<double>>, std::vector<MetricSpan>);
+template PointCloud<float> cloud_of(const std::vector<LargeArray<float>>&, std::vector<MetricSpan>);
+template PointCloud<double> cloud_of(const std::vector<LargeArray<double>>&, std::vector<MetricSpan>);
 template class LowRankMetric<float>;
 template class LowRankMetric<double>;
 template class Metrised<float>;

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "kelvin/core/pages.h"
+#include "kelvin/core/sums.h"
 #include "kelvin/model/decorated.h"
 
 namespace kelvin {
@@ -13,15 +14,19 @@ struct MetricSpan {
   std::size_t offset, size;  // entries of q
 };
 
+// How points are kept. Any points make a right metric, and every step reads them all.
+template <class Real>
+using Kept = decltype(coarse(Real()));
+
 // Points D about their mean, and their products D'D over each of some stretches of q.
 template <class Real>
 struct PointCloud {
-  std::vector<LargeArray<Real>> points;
+  std::vector<LargeArray<Kept<Real>>> points;
   std::vector<MetricSpan> stretches;
   std::vector<Eigen::MatrixXd> products;
 };
 template <class Real>
-PointCloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<MetricSpan>);
+PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan>);
 
 // On each stretch B = (I + c X X')^1/2 with c = blending / n, X the n points that count, about their own mean. With
 // X'X = E diag(k) E':   B = I + X E diag(c / (1 + sqrt(1 + c k))) E' X',
@@ -29,7 +34,7 @@ PointCloud<Real> cloud_of(std::vector<LargeArray<Real>> points, std::vector<Metr
 template <class Real>
 class LowRankMetric {
  public:
-  LowRankMetric(std::shared_ptr<const PointCloud<Real>>, std::vector<std::size_t> counting, double blending);
+  LowRankMetric(std::shared_ptr<const PointCloud<Real>>, const std::vector<std::size_t>& counting, double blending);
   void apply(std::span<Real> v) { add(v, stretching_); }  // v = B v
   void undo(std::span<Real> v) { add(v, shrinking_); }    // v = B^-1 v
   double log_determinant() const { return log_determinant_; }
@@ -39,7 +44,7 @@ class LowRankMetric {
   void add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner);
 
   std::shared_ptr<const PointCloud<Real>> cloud_;
-  std::vector<std::size_t> counting_;
+  std::vector<const Kept<Real>*> points_;                // of each stretch, those that count, where it begins
   std::vector<Eigen::MatrixXd> stretching_, shrinking_;  // of each stretch, between X and X'
   Eigen::VectorXd along_, weights_;
   double log_determinant_ = 0;

@@ -112,7 +112,7 @@ TEST(Metrics, OfFloatsKeepEightBinaryDigitsOfEachPoint) {
   PointsOf<float> kept = points;
   for (std::size_t k = 0; k < count; ++k)
     for (std::size_t i = 0; i < n; ++i) {
-      kept[k][i] = fine(cloud->points[k][i]);
+      kept[k][i] = whole(cloud->points[k][i]);
       EXPECT_LE(std::abs(kept[k][i] - points[k][i]), std::abs(points[k][i]) / 256);
     }
   EXPECT_NE(kept, points);

@@ -23,8 +23,8 @@ double dot(std::span<const Real> a, std::span<const Real> b) {
 using Coarse = std::uint16_t;
 inline Coarse coarse(float x) { return Coarse((std::bit_cast<std::uint32_t>(x) + 0x8000) >> 16); }
 inline double coarse(double x) { return x; }
-inline float fine(Coarse x) { return std::bit_cast<float>(std::uint32_t(x) << 16); }
-inline double fine(double x) { return x; }
+inline float whole(Coarse x) { return std::bit_cast<float>(std::uint32_t(x) << 16); }
+inline double whole(double x) { return x; }
 
 // Some arrays of `size` numbers each.
 template <class Stored>

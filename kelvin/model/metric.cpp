@@ -14,7 +14,7 @@ PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vect
   std::vector<LargeArray<Real>> given = points;
   for (auto& point : given) {
     auto& kept = out.points.emplace_back(point.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = coarse(point[i]), point[i] = fine(kept[i]);
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = coarse(point[i]), point[i] = whole(kept[i]);
   }
   const auto count = Eigen::Index(points.size());
   for (const auto& [offset, size] : out.stretches) {
@@ -58,7 +58,7 @@ void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<Eigen::Matrix
   const auto count = std::size_t(along_.size());
   for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
     const auto [offset, size] = cloud_->stretches[s];
-    const Arrays<Kept<Real>> points{points_.data() + s * count, count, size};
+    const Arrays<Coarsened<Real>> points{points_.data() + s * count, count, size};
     dots(points, v.data() + offset, along_.data());
     weights_.noalias() = inner[s].lazyProduct(along_);
     add_multiples(points, weights_.data(), v.data() + offset);

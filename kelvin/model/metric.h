@@ -16,12 +16,12 @@ struct MetricSpan {
 
 // How points are kept. Any points make a right metric, and every step reads them all.
 template <class Real>
-using Kept = decltype(coarse(Real()));
+using Coarsened = decltype(coarse(Real()));
 
 // Points D about their mean, and their products D'D over each of some stretches of q.
 template <class Real>
 struct PointCloud {
-  std::vector<LargeArray<Kept<Real>>> points;
+  std::vector<LargeArray<Coarsened<Real>>> points;
   std::vector<MetricSpan> stretches;
   std::vector<Eigen::MatrixXd> products;
 };
@@ -44,7 +44,7 @@ class LowRankMetric {
   void add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner);
 
   std::shared_ptr<const PointCloud<Real>> cloud_;
-  std::vector<const Kept<Real>*> points_;                // of each stretch, those that count, where it begins
+  std::vector<const Coarsened<Real>*> points_;           // of each stretch, those that count, where it begins
   std::vector<Eigen::MatrixXd> stretching_, shrinking_;  // of each stretch, between X and X'
   Eigen::VectorXd along_, weights_;
   double log_determinant_ = 0;

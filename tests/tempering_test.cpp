@@ -197,6 +197,7 @@ TEST(Tempering, AStateInTheMidstOfLearningGoesOnBitForBitAndReadingDisturbsNothi
           learning + fmt::format("[tempering]\nform = \"{}\"\nbias = \"{}\"\npilot = 200\n", form.name, bias.name);
       expect_same_bytes<double>(toml);
       expect_same_bytes<float>(toml);
+      expect_same_bytes<double>(toml + "correct = true\n");
     }
 }
 

@@ -127,6 +127,7 @@ void Chain<Real>::step() {
   const FlushToZero tiny_numbers;
   if (!recipe_.later.empty() && steps_ == recipe_.later.front().begins) next_phase();
   schedule();
+  if (tempered_ && tempered_->corrects()) leave_room();
   statistic_ = 0, proposals_now_ = 0;
   if (unit_speed_) watch_energy();
   const auto [from, to] = left_out(0);

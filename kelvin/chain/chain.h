@@ -221,6 +221,8 @@ class Chain {
   void take_reading();
   void let_learn();
   void temper(std::size_t meeting);
+  void leave_room();
+  double bath_temperature(std::size_t part) const;
   Joint joint_at(std::size_t part, std::size_t meeting) const {
     return recipe_.parts[part].scheme.moves[movers_[part].segments[meeting]].letter->joint;
   }

@@ -66,6 +66,24 @@ PartSettings resting_alpha(const Recipe& recipe) {
   return alpha;
 }
 
+// What minibatches bring is taken out of baths whose noise goes by friction and temperature.
+void check_corrected(const TemperingSettings& s, const Recipe& recipe) {
+  if (!recipe.later.empty()) throw Error("tempering.correct does not go together with phases; leave out one of them");
+  for (const PartRecipe& part : recipe.parts) {
+    const auto [low, high] = part.friction.range();
+    for (const Move& m : part.scheme.moves)
+      if (!(low > 0 && std::isfinite(high)) ||
+          (m.letter->normals > 0 && (!m.letter->thermal || m.letter->adaptive || m.letter->forgets(low))))
+        throw Error(
+            "tempering.correct needs baths of a finite friction above 0, as letter O; part \"{}\" has \"{}\" and "
+            "friction {}",
+            part.name, part.scheme.text, low);
+  }
+  if ((s.pilot == 0 || s.capacity > 0) && s.gradient_noise.size() + 1 != recipe.parts.size())
+    throw Error("tempering.correct needs the pilot, or tempering.gradient_noise with one number for each of {} parts",
+                recipe.parts.size() - 1);
+}
+
 }  // namespace
 
 void add_tempering(Recipe& recipe, const TemperingSettings& s) {
@@ -126,6 +144,7 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   if (!whole && settings.model.toy.given())
     throw Error("tempering.of = \"{}\" needs a network; all of model.toy = \"{}\" is tempered", s.of,
                 settings.model.toy.name);
+  if (s.correct) check_corrected(s, recipe);
   const double T = tempered_temperature(recipe);
   const auto check = [&](const Recipe& phase) {
     const PartRecipe& alpha = phase.parts.back();

@@ -31,25 +31,40 @@ Series look_at(const std::vector<double>& x, double noise) {
   return s;
 }
 
-// Of U between minibatches, at q.
+// Between minibatches, at q: standard deviation of U, and mean variance of an entry of the gradient in each part.
+struct BatchNoise {
+  double energy = 0;
+  std::vector<double> gradient;
+};
 template <class Real>
-double noise_of(const Problem<Real>& problem, std::span<const Real> q) {
+BatchNoise noise_of(const Problem<Real>& problem, std::span<const Real> q) {
   constexpr std::uint32_t other_walker = 1u << 30;
   constexpr std::uint64_t batches = 64;
   const auto seed = std::uint64_t(problem.settings.seed);
   Batches rows(problem.settings.batch, problem.potential->rows(), seed, other_walker);
   const auto potential = problem.potential->clone();
-  if (rows.full() && !potential->noisy()) return 0;
+  BatchNoise noise{0, std::vector<double>(problem.recipe.parts.size(), 0.0)};
+  if (rows.full() && !potential->noisy()) return noise;
   potential->arrange(problem.recipe.blocks);
   std::vector<Real> g(q.size());
+  std::vector<double> means(q.size(), 0.0);
   double mean = 0, square = 0;
   for (std::uint64_t n = 0; n < batches; ++n) {
     potential->prepare({{stream_key(seed, "evaluation"), other_walker, n, 0}, 0});
     const double U = (*potential)(q, rows(n), g), off = U - mean;
     mean += off / double(n + 1);
     square += off * (U - mean);
+    for (std::size_t k = 0; k < noise.gradient.size(); ++k) {
+      const PartRecipe& part = problem.recipe.parts[k];
+      for (std::size_t i = part.offset; i < part.offset + part.size; ++i) {
+        const double d = double(g[i]) - means[i];
+        means[i] += d / double(n + 1);
+        noise.gradient[k] += d * (double(g[i]) - means[i]) / double(part.size) / double(batches - 1);
+      }
+    }
   }
-  return std::sqrt(square / double(batches - 1));
+  noise.energy = std::sqrt(square / double(batches - 1));
+  return noise;
 }
 
 // Without tempering, in the first phase that is not at temperature 0.
@@ -66,6 +81,26 @@ Problem<Real> plain_problem(const RunSettings& settings) {
     if (problem.recipe.parts.front().temperature.at(0) > 0) break;
   }
   return problem;
+}
+
+// A bath cannot be colder than 0.
+void check_room(const TemperingSettings& s, const Recipe& recipe, const Remark& remark) {
+  const PartRecipe& first = recipe.parts.front();
+  const double T = first.temperature.at(0), step = first.step.at(0);
+  const auto check = [&](std::string_view what, double heat) {
+    if (heat > T)
+      remark(
+          fmt::format("tempering.correct: minibatches heat {} by {:.3g}, more than T = {:.3g} that its bath can leave "
+                      "out, so it stays too hot; use larger batches, more friction or a smaller step",
+                      what, heat, T));
+  };
+  for (std::size_t k = 0; k < recipe.parts.size(); ++k) {
+    const PartRecipe& part = recipe.parts[k];
+    check(fmt::format("part \"{}\"", part.name),
+          part.step.at(0) * s.gradient_noise[k] / (2 * part.friction.at(0) * part.mass.at(0)));
+  }
+  const TemperingPace pace = tempering_pace(s, T, step);
+  check("alpha", step * std::pow(Ramp(s).steepest() * s.noise, 2) / (2 * pace.friction * pace.mass * T));
 }
 
 std::string remedies(const TemperingSettings& s, double budget) {
@@ -102,7 +137,8 @@ RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, co
     for (const PartReading& read : chain.reading().parts) energy += heats ? read.kinetic_energy : 0;
     energies.push_back(energy);
   }
-  s.noise = noise_of(problem, chain.q());
+  const BatchNoise between = noise_of(problem, chain.q());
+  s.noise = between.energy, s.gradient_noise = between.gradient;
   const Series found = look_at(energies, part ? 0 : s.noise * s.noise);
   s.reference = found.mean, s.capacity = found.variance / (T * T), s.correlation = found.steps;
   const TemperingPace pace = tempering_pace(s, T, step);
@@ -110,6 +146,7 @@ RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, co
       "tempering: a pilot of {} steps found Var(U/T) = {:.4g}, forgotten in {:.3g} steps, and noise {:.2g} T of U; "
       "alpha has mass {:.3g} and friction {:.3g}, a round trip should take {:.3g} steps",
       s.pilot, s.capacity, s.correlation, s.noise / T, pace.mass, pace.friction, pace.round_trip));
+  if (s.correct) check_room(s, problem.recipe, remark);
   const double warmup = double(settings.warmup), steps = double(settings.steps);
   if (bias_of(s).learns && s.bias_from.empty() && warmup < 20 * pace.round_trip)
     remark(fmt::format(

@@ -209,6 +209,24 @@ void Chain<Real>::begin_with_bias(std::span<const double> learnt) {
   std::copy(learnt.begin(), learnt.end(), tempered_->learnt().begin());
 }
 
+// T, or T/g(alpha) in forms that heat the bath, less what minibatches bring if that is to be corrected: their noise of
+// variance s in the force adds h^2 s to that of p in a step, and
+//   2 gamma m T' + h s = 2 gamma m T
+// leaves room for it, with an error of order h^2.
+template <class Real>
+double Chain<Real>::bath_temperature(std::size_t k) const {
+  const Part<Real>& s = movers_[k].part;
+  const double T = tempered_->temperature(recipe_.heats && k + 1 < movers_.size() ? alpha() : 0);
+  const double noise = tempered_->force_noise(alpha(), k);
+  return noise > 0 ? std::max(0.0, T - s.h * noise / (2 * s.gamma * s.m)) : T;
+}
+
+template <class Real>
+void Chain<Real>::leave_room() {
+  flush();
+  for (std::size_t k = 0; k < movers_.size(); ++k) movers_[k].part.T = bath_temperature(k);
+}
+
 // Forms of tempering that heat the bath: the other parts have temperature T/g(alpha) until they meet again, and the
 // letters of alpha that go by their energy find its slope, g'(alpha) (U + p.p/2m) and that of the bias, as a gradient.
 template <class Real>
@@ -217,7 +235,7 @@ void Chain<Real>::temper(std::size_t meeting) {
   const std::size_t last = movers_.size() - 1;
   double energy = energy_;
   for (std::size_t k = 0; k < last; ++k) {
-    movers_[k].part.T = tempered_->temperature(alpha());
+    movers_[k].part.T = bath_temperature(k);
     energy += momentum_square(movers_[k].part) / 2;
   }
   if (joint_at(last, meeting) == Joint::energy)
@@ -232,6 +250,7 @@ void Chain<Real>::temper(std::size_t meeting) {
   template void Chain<Real>::learn();             \
   template void Chain<Real>::let_learn();         \
   template void Chain<Real>::temper(std::size_t); \
+  template void Chain<Real>::leave_room();        \
   template void Chain<Real>::begin_with_bias(std::span<const double>);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)

@@ -19,7 +19,10 @@ Tempered<Real>::Tempered(std::unique_ptr<Potential<Real>> inner, const Tempering
       ground_(ground_of(s, temperature)),
       temperature_(temperature),
       wall_(wall_force(s)),
-      learnt_(bias_->start(ground_)) {}
+      learnt_(bias_->start(ground_)),
+      corrects_(s.correct),
+      noise_(s.noise),
+      gradient_noise_(s.gradient_noise) {}
 
 template <class Real>
 std::vector<Block> Tempered<Real>::blocks() const {
@@ -51,6 +54,13 @@ double Tempered<Real>::slope(double alpha, double energy) {
       ground_.ramp.slope(alpha) * U + bias_->slope(ground_, learnt_, alpha) + std::copysign(outside, alpha);
   if (learns_) bias_->learn(ground_, learnt_, alpha, U);
   return temperature_ * force;
+}
+
+template <class Real>
+double Tempered<Real>::force_noise(double alpha, std::size_t part) const {
+  if (!corrects_) return 0;
+  if (part >= gradient_noise_.size()) return std::pow(ground_.ramp.slope(alpha) * noise_, 2);
+  return gradient_noise_[part] * (form_->heats ? 1 : std::pow(ground_.ramp.value(alpha), 2));
 }
 
 template <class Real>

@@ -34,6 +34,10 @@ class Tempered final : public Decorated<Real> {
   // dW/dalpha where what g multiplies is `energy`; this is seen by the bias if it learns.
   double slope(double alpha, double energy);
   double temperature(double alpha) const { return temperature_ / ground_.ramp.value(alpha); }
+  // Of the force that minibatches leave on the entries of a part, or on alpha, the last: its variance, as far as baths
+  // are to leave room for it.
+  bool corrects() const { return corrects_; }
+  double force_noise(double alpha, std::size_t part) const;
 
  private:
   double bias(double alpha) const;  // T (V + wall)
@@ -44,7 +48,9 @@ class Tempered final : public Decorated<Real> {
   double temperature_, wall_ = 0;  // wall_: its force
   std::vector<double> learnt_;
   std::size_t at_ = 0;  // of alpha in q
-  bool learns_ = false;
+  bool learns_ = false, corrects_;
+  double noise_;
+  std::vector<double> gradient_noise_;
 };
 
 }  // namespace kelvin

@@ -14,7 +14,9 @@ struct TemperingSettings {
   Choice bias = Choice("mean_force"), wall = Choice("reflect");
   double mass = 0, friction = 0;
   long pilot = 5000;
+  bool correct = false;
   double reference = 0, capacity = 0, correlation = 0, noise = 0;
+  std::vector<double> gradient_noise;
   bool on() const { return !form.empty(); }
   template <class Visit>
   void fields(Visit&& field) {
@@ -33,11 +35,15 @@ struct TemperingSettings {
     field("scheme", scheme, "letters for alpha; by default those of the first part, or of the form");
     field("mass", mass, "of alpha in units of T; 0 goes by the rule of docs/tempering.md");
     field("friction", friction, "of alpha; 0 takes 1 / (50 step)");
-    field("pilot", pilot, "steps without tempering that measure the four numbers below before the run; 0 does not");
+    field("correct", correct,
+          "true takes the heat that minibatches bring out of the baths, by the pilot's two numbers");
+    field("pilot", pilot, "steps without tempering that measure the numbers below before the run; 0 does not");
     field("reference", reference, "mean of U; found by the pilot");
     field("capacity", capacity, "variance of U / T; found by the pilot unless given");
     field("correlation", correlation, "steps over which U forgets itself; found by the pilot");
     field("noise", noise, "standard deviation of U between minibatches; found by the pilot");
+    field("gradient_noise", gradient_noise,
+          "for each part, variance of an entry of its gradient between minibatches; found by the pilot");
   }
 };
 

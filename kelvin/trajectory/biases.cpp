@@ -28,6 +28,7 @@ RunSettings with_pilot_of_bias(const RunSettings& given) {
                   here.at(key).dump(), mine.bias_from, there.at(key).dump());
   mine.reference = theirs.tempering.reference, mine.capacity = theirs.tempering.capacity;
   mine.correlation = theirs.tempering.correlation, mine.noise = theirs.tempering.noise;
+  mine.gradient_noise = theirs.tempering.gradient_noise;
   return out;
 }
 

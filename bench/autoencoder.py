@@ -34,7 +34,7 @@ def heated_then_not(h, count, tempering=""):
 
 
 momentum = 'scheme = "heavy_ball"\nmomentum = 0.9\n'
-noise = 'gradient_noise = { name = "polynomial", from = 1e-9, power = 0.55 }\n'
+noise = 'gradient_noise = { name = "polynomial", from = 1e-8, power = 0.55 }\n'
 rates = [1.0, 3.0, 10.0]
 # Hills are a tenth of U/T at the start, and alpha as light as lets it cross its range in some twenty steps.
 tempering = lambda h: ('[tempering]\nform = "paper"\npilot = 0\n'

@@ -42,15 +42,15 @@ tempering = lambda h: ('[tempering]\nform = "paper"\npilot = 0\n'
 # label, steps to choose from, whether half of the run is a warm-up in which a bias is learnt, and what the run file says of
 # the parts for the step h and so many steps in all
 methods = [
-    ("SGD, momentum 0.9", rates, False, lambda h, count: parts(momentum + f"step = {h}")),
-    ("RMSprop", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nbeta2 = 0.99\nstep = {h}')),
-    ("Adam", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "adam"\nstep = {h}')),
-    ("AnnealSGD", rates, False, lambda h, count: parts(momentum + noise + f"step = {h}")),
+    ("CTLD, then descent", [rate**0.5 for rate in rates], True, lambda h, count: heated_then_not(h, count, tempering(h))),
+    ("Langevin, then descent", [rate**0.5 for rate in rates], False, heated_then_not),
     ("Santa", [0.01, 0.02, 0.04], False, lambda h, count: parts(
         f'scheme = "santa"\nstep = {h}\nfriction = {0.1 / h}\nxi = {0.1 / h}\nfloor = 1e-4\n'
         f'temperature = {{ name = "polynomial", from = 1e-7, power = 0.5, until = {count // 2} }}')),
-    ("Langevin, then descent", [rate**0.5 for rate in rates], False, heated_then_not),
-    ("CTLD, then descent", [rate**0.5 for rate in rates], True, lambda h, count: heated_then_not(h, count, tempering(h))),
+    ("Adam", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "adam"\nstep = {h}')),
+    ("SGD, momentum 0.9", rates, False, lambda h, count: parts(momentum + f"step = {h}")),
+    ("RMSprop", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nbeta2 = 0.99\nstep = {h}')),
+    ("AnnealSGD", rates, False, lambda h, count: parts(momentum + noise + f"step = {h}")),
 ]
 
 

@@ -91,6 +91,30 @@ TEST(TemperingNoise, AlphaHasItsTemperatureWithTheCorrectionOnly) {
   EXPECT_GT(wrong.mean, 1.2 + 4 * wrong.error) << "+- " << wrong.error;
 }
 
+// All along the ramp: the forces of the potential form are turned down with their noise, those of the paper form are
+// not.
+TEST(TemperingNoise, BathsHaveTheTemperatureOfTheFormula) {
+  for (const char* form : {"potential", "paper"}) {
+    TemperedWalker<double> w(gaussian_of(1) +
+                             fmt::format("[tempering]\nform = \"{}\"\nbias = \"none\"\nmass = 2.0\nfriction = 0.5\n"
+                                         "pilot = 0\nnoise = 1.5\ngradient_noise = [5.0]\ncorrect = true\n",
+                                         form));
+    const Ramp ramp(w.problem.settings.tempering);
+    const bool heats = w.problem.recipe.heats;
+    double least = 1;
+    for (int n = 0; n < 2000; ++n) {
+      const double before = w.alpha();
+      w.chain->step();
+      // known since the last meeting, or since the step began
+      const double g = ramp.value(heats ? w.alpha() : before), falls = ramp.slope(before);
+      ASSERT_NEAR(w.chain->part(0).T, heats ? 1 / g - 0.1 * s / 2 : 1 - 0.1 * g * g * s / 2, 1e-12) << form;
+      ASSERT_NEAR(w.chain->part(1).T, 1 - 0.1 * std::pow(falls * 1.5, 2) / (2 * 0.5 * 2), 1e-12) << form;
+      least = std::min(least, g);
+    }
+    EXPECT_LT(least, 0.2) << form;
+  }
+}
+
 TEST(TemperingNoise, WhatLeavesNoRoomIsSaidAndWhatCannotWorkRefused) {
   const auto said = [](const std::string& toml) {
     TemperedWalker<double> w(toml);

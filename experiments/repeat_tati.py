@@ -33,14 +33,14 @@ def run(name, text):
     return out
 
 
-def tables_of(what, out, *options):
-    """The tables of an analysis, each a list of rows."""
-    found = subprocess.run([kelvin, "analyse", what, out, *options, "--json"], check=True, capture_output=True)
-    return [table["rows"] for table in json.loads(found.stdout)["tables"]]
+def finding(what, out, *options):
+    """What an analysis finds."""
+    return json.loads(subprocess.run([kelvin, "analyse", what, out, *options, "--json"], check=True, capture_output=True).stdout)
 
 
 def analyse(what, out, *options):
-    return tables_of(what, out, *options)[0]
+    """The rows of its first table."""
+    return finding(what, out, *options)["tables"][0]["rows"]
 
 
 def blending_left(out):
@@ -99,8 +99,10 @@ batch = 550
         rows.append({"number": k + 1, **{f"seed {s + 1}": short(v) for s, v in enumerate(values)}, "sd over mean": short(sd / m),
                      "number^2 times it, over the first": short((k + 1) ** 2 * m / mean([f[0]["eigenvalue"] for f in found])[0])})
     apart, falls = mean([r["sd over mean"] for r in rows])[0], rows[-1]["number^2 times it, over the first"]
-    claims = [{"claim": "the spectra of three seeds agree to about 1 %: on average to 2 % at most", "ours": short(apart),
-               "verdict": "reproduced" if apart < 0.02 else "not reproduced"},
+    worst = max(r["sd over mean"] for r in rows[:3])
+    claims = [{"claim": "the spectra of three seeds agree to about 1 %: the first three eigenvalues to 2 % at most", "ours": worst,
+               "verdict": "reproduced" if worst < 0.02 else "not reproduced"},
+              {"claim": "all of them to 2 % on average", "ours": short(apart), "verdict": "reproduced" if apart < 0.02 else "not reproduced"},
               {"claim": "they fall by three orders from the first eigenvalue to the 64th", "ours": short(rows[0]["seed 1"] / rows[-1]["seed 1"]),
                "verdict": "reproduced" if rows[0]["seed 1"] > 1000 * rows[-1]["seed 1"] else "not reproduced"},
               {"claim": "they tell the shape of the loss (a free walk has 1/number^2, whatever the loss: off by a factor 2 at the 64th)", "ours": falls,
@@ -115,55 +117,61 @@ batch = 550
           [("Claims", claims), ("Eigenvalues", rows)], seeds, began)
 
 
+def interval_means(curve, length):
+    """Means over intervals of so many draws, from a running mean."""
+    sums = [(0, 0)] + [(x, x * m) for x, m in zip(curve["x"], curve["y"]) if x % length == 0]
+    return [(s - before) / (x - first) for (first, before), (x, s) in zip(sums, sums[1:])]
+
+
 def gaussian():
     """U = w'Cw, eigenvalues of C from 1 to 100; the walkers' metric knows no axes, so C may be diagonal."""
-    began, steps, seeds, rows = time.time(), 10000, 5, []
+    began, steps, seeds, length, rows = time.time(), 10000, 5, 250, []
+    alone = 4 * math.tanh(0.125 / 2) / (0.125 ** 2 * 2)  # the slowest direction's time without a metric
     for n in (4, 64):
         stiffness = [2 * (1 + 99 * k / (n - 1)) for k in range(n)]
         for walkers in (1, 4, 8, 16, 32):
-            slow, fast, variances, blending = [], [], [], []
+            squares, variances, blending = ([], []), [], []
             for seed in range(1, seeds + 1):
                 coupling = 'coupling = { method = "ensemble", blending = 10.0, refresh = 1000 }\n' if walkers > 1 else ""
                 out = run(f"gaussian_{n}_{walkers}_{seed}", f"seed = {seed}\nsteps = {steps}\nwarmup = 1000\nevery = 1\n"
                           f"walkers = {walkers}\nprecision = \"float\"\n{coupling}"
                           f"model.toy = {{ name = \"gaussian\", stiffness = {stiffness} }}\n"
                           "part.all = { scheme = \"BAOAB\", step = 0.125, friction = 1.0, temperature = 1.0 }\n")
-                ends = ["--quantities", "q[0]", "--quantities", f"q[{n - 1}]"]
-                alone = [r for r in analyse("autocorrelation", out, *ends, "--per-walker") if r["walker"] != "all"]
-                slow += [r["tau_in_steps"] for r in alone if r["quantity"] == "q[0]"]
-                fast += [r["tau_in_steps"] for r in alone if r["quantity"] != "q[0]"]
-                variances += [stiffness[k] * r["sd"] ** 2 for k, r in zip((0, n - 1), analyse("averages", out, *ends))]
+                averages = finding("averages", out, "--quantities", "q[0]", "--quantities", f"q[{n - 1}]")
+                for k, found, row, curve in zip((0, n - 1), squares, averages["tables"][0]["rows"], averages["figures"][0]["curves"]):
+                    found += [stiffness[k] * m * m for m in interval_means(curve, length)]
+                    variances.append(stiffness[k] * row["sd"] ** 2)
                 if walkers > 1:
                     blending.append(blending_left(out))
-            steps_each = mean([t for t in slow if t is not None])[0]
-            if walkers == 1:
-                first = steps_each
-            rows.append({"parameters": n, "walkers": walkers, "slowest": short(steps_each), "gain": short(first / steps_each),
-                         "fastest": short(mean([t for t in fast if t is not None])[0]), "variances over exact": short(mean(variances)[0]),
-                         "least blending": short(min(blending)) if blending else None})
+            # the mean of independent walkers over an interval has the variance tau T / (a length walkers)
+            slow, fast = (length * walkers * mean(found)[0] for found in squares)
+            rows.append({"parameters": n, "walkers": walkers, "slowest": short(slow), "gain": short(alone / slow), "fastest": short(fast),
+                         "variances over exact": short(mean(variances)[0]), "least blending": short(min(blending)) if blending else None})
     row = lambda n, w: next(r for r in rows if r["parameters"] == n and r["walkers"] == w)
-    claim = lambda says, ours, holds: {"claim": says, "ours": ours, "verdict": "reproduced" if holds else "not reproduced"}
-    # the law: 1 / <((1 + blending S)^-1)_slowest> over sample covariances S of the other walkers
-    claims = [claim(f"{w} walkers of {n} parameters gain {law}, as the law says, to 15 %", row(n, w)["gain"],
-                    abs(row(n, w)["gain"] / law - 1) < 0.15) for n, w, law in ((4, 16, 5.1), (4, 32, 5.5), (64, 16, 3.5), (64, 32, 4.6))]
-    claims.append(claim("a factor 10 (the law allows 1 + blending T/a = 6)", max(r["gain"] for r in rows), max(r["gain"] for r in rows) > 10))
-    fast = [row(n, w)["fastest"] / row(n, 1)["fastest"] for n in (4, 64) for w in (16, 32)]
-    claims.append(claim("the fastest direction keeps its time, to 10 %", short(min(fast)), all(abs(f - 1) < 0.1 for f in fast)))
-    claims.append(claim("8 walkers of 64 parameters would blow up: that is seen and their blending halved", row(64, 8)["least blending"],
-                        0 < row(64, 8)["least blending"] < 10))
+    claim = lambda says, ours, holds: {"claim": says, "ours": short(ours), "verdict": "reproduced" if holds else "not reproduced"}
+    # the law: alone <((1 + blending S)^-1)_slowest> over sample covariances S of the other walkers
+    claims = [claim(f"{w} walker{'s' * (w > 1)} of {n} parameters: {law} steps for the slowest direction, to 25 %", row(n, w)["slowest"],
+                    abs(row(n, w)["slowest"] / law - 1) < 0.25)
+              for n, w, law in ((4, 1, 7.99), (4, 16, 1.57), (4, 32, 1.45), (64, 1, 7.99), (64, 16, 2.29), (64, 32, 1.75))]
+    best = max(r["gain"] for r in rows)
+    claims.append(claim("a gain of 10 (the law allows 1 + blending T/a = 6)", best, best > 10))
+    fast = max((r["fastest"] for r in rows), key=lambda f: abs(f * 100 / alone - 1))
+    claims.append(claim("the fastest direction keeps its time, 0.08 steps, to 50 %", fast, abs(fast * 100 / alone - 1) < 0.5))
+    left = row(64, 8)["least blending"]
+    claims.append(claim("8 walkers of 64 parameters blow up: that is seen before, and their blending halved", left, 0 < left < 10))
     worst = max(abs(r["variances over exact"] - 1) for r in rows)
-    claims.append(claim("variances are those of the law, to 3 %", short(worst), worst < 0.03))
+    claims.append(claim("variances are those of the law, to 2 %", worst, worst < 0.02))
     store("gaussian_walkers", "Walkers that share their covariance, on a Gaussian",
           [counted(claims), source + "Figure 10.",
            f"U = w'Cw with curvatures 2 to 200, BAOAB, h = 0.125, friction 1, T = 1, blending 10, a look every 1000 steps, {steps} steps "
-           "(the source: 50 000) after 1000. Times are those of single walkers, in steps. Two walkers have no covariance but each other's "
-           "position, so three are the fewest. Made by "
-           "`experiments/repeat_tati.py build/kelvin gaussian`."],
+           f"(the source: 50 000) after 1000. Times are steps per independent draw of a walker, from the variance of means over {length} steps ({seeds * steps // length} of "
+           "them: known to 10 %); correlations oscillate, and estimators that add them up until they fade fail. Two walkers have no "
+           "covariance but each other's position, so three are the fewest. Made by `experiments/repeat_tati.py build/kelvin gaussian`."],
           [("Claims", claims), ("Steps per independent draw", rows)], seeds, began)
 
 
 def sevens_and_nines(folder):
-    """A folder of the same four files with these digits only, without the 5000 first rows, which the source validates on."""
+    """The same four files with these digits only, without the 5000 first rows, as the source has them."""
     out = runs / "sevens_and_nines"
     out.mkdir(parents=True, exist_ok=True)
     for part, first in (("train", 5000), ("t10k", 0)):
@@ -192,27 +200,28 @@ batch = 550
                   f'model = {{ {model}, freeze = ["layer1.bias"] }}\n'
                   f'coupling = {{ method = "ensemble", blending = {blending}.0, refresh = {refresh} }}\n'
                   'part.all = { scheme = "BAOAB", step = 0.125, friction = 10.0, temperature = 0.1 }\n')
-        walkers = tables_of("covariance", out, "--count", str(count), "--blocks", "layer1.weight", "--per-walker")[1:]
+        tables = finding("covariance", out, "--count", str(count), "--blocks", "layer1.weight", "--per-walker")["tables"]
+        walkers = [table["rows"] for table in tables[1:]]
         # 50 times of draws would be enough; draws_missing says how far that is
         time_of = lambda r: every * ((draws + r["draws_missing"]) / 50 if r["draws_missing"] else r["tau_windowed"])
         times = [mean([time_of(w[k]) for w in walkers])[0] for k in range(count)]
         if not rows:
             alone = times
         rows.append({"blending": blending, "left of it": short(blending_left(out)), "slowest": short(max(times)),
-                     "gain": short(max(alone) / max(times)), **{f"direction {k + 1}": short(times[k]) for k in (0, 1, 2, 4, 9, 19)}})
-    best = max(r["gain"] for r in rows)
-    falls = [r["slowest"] for r in rows]
-    claims = [{"claim": "the slowest time falls when walkers share their covariance: by 1.5 at least", "ours": best,
-               "verdict": "reproduced" if best > 1.5 else "not reproduced"},
-              {"claim": "by up to a factor 4", "ours": best, "verdict": "reproduced" if best > 4 else "weaker" if best > 1.5 else "not reproduced"},
-              {"claim": "any blending up to 10 000 can be used: no run blows up", "ours": len(falls), "verdict": "reproduced"}]
+                     "gain": short(max(alone) / max(times)), **{f"direction {k + 1}": short(times[k]) for k in (0, 1, 2, 4)}})
+    best, left = max(r["gain"] for r in rows), rows[-1]["left of it"]
+    verdict = lambda full, part: "reproduced" if full else "weaker" if part else "not reproduced"
+    claims = [{"claim": "the slowest time falls when walkers share their covariance: by 1.5 at least", "ours": best, "verdict": verdict(best > 1.5, False)},
+              {"claim": "by up to a factor 4", "ours": best, "verdict": verdict(best > 4, best > 1.5)},
+              {"claim": "blending may be as large as 10 000 (if not, it is halved: ours is what was left)", "ours": left,
+               "verdict": verdict(left == 10000, left > 100)}]
     store("digits_walkers", "Walkers that share their covariance, on the digits 7 and 9",
           [counted(claims), source + "Figure 11.",
            f"784-2 on 11 169 rows, biases fixed where SGD (5000 steps of 0.1) left them, 8 walkers, BAOAB, h = 0.125, friction 10, T = 0.1, "
            f"batches of 550, {steps} steps, a look every {refresh} (the source: 10 000), every {every}th kept. Times in steps, along the {count} leading "
            "directions of each walker's own covariance, as the source has them; mean over walkers. Without a prior the posterior is flat in "
-           "half of all directions (the sum of both classes' weights, dark pixels): walkers diffuse there, and what is measured "
-           "grows with the length of the run. Made by `experiments/repeat_tati.py build/kelvin digits FOLDER`."],
+           "half of all directions (the sum of both classes' weights, dark pixels): walkers diffuse there, times grow with the length of the "
+           "run, and a gain means that they diffuse faster. Made by `experiments/repeat_tati.py build/kelvin digits FOLDER`."],
           [("Claims", claims), ("Steps per independent draw", rows)], 1, began)
 
 

@@ -122,7 +122,7 @@ for k in range(5):
     at = steps * k // 4
     svg.append(f'<text x="{x(at):.0f}" y="320" text-anchor="middle">{at}</text>'
                f'<line x1="{x(at):.0f}" y1="300" x2="{x(at):.0f}" y2="40" stroke="#ddd"/>')
-for at in [m * 10**k for k in range(-4, 0) for m in [1, 2, 3, 5, 7]]:
+for at in [m * 10**k for k in range(-4, 0) for m in [1, 1.5, 2, 3, 4, 5, 7]]:
     if low <= math.log10(at) <= high:
         svg.append(f'<text x="55" y="{y(at) + 4:.1f}" text-anchor="end">{at:g}</text>'
                    f'<line x1="60" y1="{y(at):.1f}" x2="480" y2="{y(at):.1f}" stroke="#ddd"/>')

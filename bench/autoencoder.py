@@ -34,7 +34,7 @@ def heated_then_not(h, count, tempering=""):
 
 
 momentum = 'scheme = "heavy_ball"\nmomentum = 0.9\n'
-noise = 'gradient_noise = { name = "polynomial", from = 1e-8, power = 0.55 }\n'
+noise = 'gradient_noise = { name = "polynomial", from = 1e-9, power = 0.55 }\n'
 rates = [1.0, 3.0, 10.0]
 # Hills are a tenth of U/T at the start, and alpha as light as lets it cross its range in some twenty steps.
 tempering = lambda h: ('[tempering]\nform = "paper"\npilot = 0\n'
@@ -49,7 +49,7 @@ methods = [
         f'temperature = {{ name = "polynomial", from = 1e-7, power = 0.5, until = {count // 2} }}')),
     ("Adam", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "adam"\nstep = {h}')),
     ("SGD, momentum 0.9", rates, False, lambda h, count: parts(momentum + f"step = {h}")),
-    ("RMSprop", [3e-4, 1e-3, 3e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nbeta2 = 0.99\nstep = {h}')),
+    ("RMSprop", [1e-4, 3e-4, 1e-3], False, lambda h, count: parts(f'scheme = "rmsprop"\nbeta2 = 0.99\nstep = {h}')),
     ("AnnealSGD", rates, False, lambda h, count: parts(momentum + noise + f"step = {h}")),
 ]
 

@@ -165,8 +165,8 @@ double foretold(double dimension, bool heats) {
   return 1.5 * (mass * 0.2 * 1.5 + sum);
 }
 
-// Trips scatter by some 0.7 of their mean, so that 150 give it to 6 %, and the formula, a limit without inertia, is some
-// 5 to 10 % too long. At the target <U - N/2> = 0 and <(U - N/2)^2> = N/2.
+// Trips scatter by some 0.7 of their mean, so that 150 give it to 6 %; the formula, a limit without inertia, is up to
+// 10 % too long. At the target <U - N/2> = 0 and <(U - N/2)^2> = N/2.
 void expect_trips(const Trips& trips, double time, double dimension) {
   testing::Test::RecordProperty(
       "trips", fmt::format("{} of {:.0f} +- {:.0f}, foretold {:.0f}; U {:.3f} +- {:.3f}, {:.2f} +- {:.2f}", trips.count,

@@ -115,6 +115,10 @@ TEST(Diagnostics, AutocorrelationTimeOfIndependentDrawsIsOneAndOfAntitheticOnesL
   for (const Estimator estimator : {windowed_autocorrelation_time, reduced_autocorrelation_time}) {
     EXPECT_NEAR(estimator(autoregressive(4, 20000, 0, 5)).tau, 1, 0.05);
     EXPECT_NEAR(estimator(autoregressive(4, 20000, -0.5, 5)).tau, 1. / 3, 0.05);
+    std::vector<double> wave(20000);
+    for (std::size_t n = 0; n < wave.size(); ++n) wave[n] = std::cos(double(n) * std::acos(-1.0) / 6);
+    EXPECT_DOUBLE_EQ(estimator({wave}).tau, 1 / std::log10(20000.0))
+        << "autocorrelations up to a window sum to less than 0";
   }
 }
 

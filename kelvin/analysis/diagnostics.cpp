@@ -202,6 +202,7 @@ double larger(double a, double b) { return -smaller(-a, -b); }
 
 AutocorrelationTime judged(double tau, std::size_t draws) {
   constexpr double enough = 50;
+  tau = std::max(tau, 1 / std::log10(double(draws)));  // shorter ones, of chains that oscillate, are lost in noise
   AutocorrelationTime time{tau, draws, 0};
   if (std::isfinite(tau) && double(draws) < enough * tau) time.missing = std::size_t(std::ceil(enough * tau)) - draws;
   return time;

@@ -239,6 +239,18 @@ KELVIN_INLINE void separate(Vector low, Vector high, Vector& a, Vector& b) {
   }
 }
 
+// As many vectors as a vector has lanes, the rows of a square, turned by interleaving its halves until they are single
+// numbers.
+template <class Real>
+KELVIN_INLINE void turn_square(Lanes<Real> (&square)[lanes<Real>]) {
+  constexpr int side = lanes<Real>;
+  Lanes<Real> next[side];
+  for (int halves = 1; halves < side; halves *= 2) {
+    for (int k = 0; k < side / 2; ++k) interleave(square[k], square[k + side / 2], next[2 * k], next[2 * k + 1]);
+    std::memcpy(square, next, sizeof next);
+  }
+}
+
 // log x for positive normal x: x = 2^e m with m between sqrt(1/2) and sqrt(2), and a polynomial in m - 1 (float), or
 // the series of 2 atanh(s), s = (m - 1)/(m + 1) (double). Right to about one unit in the last place.
 KELVIN_INLINE Floats logarithm(Floats x) {

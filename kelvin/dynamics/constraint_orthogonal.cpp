@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/core/sums.h"
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/model/gemm.h"
@@ -24,10 +23,10 @@ class Orthogonal final : public Manifold<Real> {
         oblique_(h.numbers.text("projection") == "oblique") {
     if (tolerance_ == 0) tolerance_ = sizeof(Real) == 4 ? 1e-6 : 1e-13;
     for (auto* v : {&from_, &line_, &shift_, &began_, &back_q_, &back_p_}) v->resize(h.size());
-    for (auto* v : {&gram_, &multiplier_}) v->resize(small_ * small_);
+    gram_.resize(small_ * small_);
   }
 
-  // The straight line Q + (h/m) P, back along Q: Q' = Q + (h/m) P - Q L with L symmetric, P' = P - (m/h) Q L made
+  // The straight line Q + (h/m) P, back along Q: P' = P - (m/h) Q L with L symmetric, Q' = Q + (h/m) P', P' made
   // tangent at Q' (RATTLE without a force).
   void drift(const Coordinates<Real>& x, double time, Tally& tally) override {
     if (tally.retrace) std::copy(x.q.begin(), x.q.end(), began_.begin());
@@ -36,9 +35,8 @@ class Orthogonal final : public Manifold<Real> {
   }
 
   void project(const Coordinates<Real>& x, std::span<const Real> from, Tally& tally) override {
-    std::copy(from.begin(), from.end(), from_.begin());
     std::copy(x.q.begin(), x.q.end(), line_.begin());
-    if (oblique_ && solve(x.q)) return;
+    if (oblique_ && solve(x.q, from.data(), [&] { apply(Real(-0.5), from.data(), Real(1), x.q.data()); })) return;
     tally.fallbacks += oblique_;
     polar(x.q);
   }
@@ -48,102 +46,102 @@ class Orthogonal final : public Manifold<Real> {
 
   Settled settle(const Coordinates<Real>& x) override {
     Settled found;
-    if (off(x.q) <= tolerance_) return found;
-    found.moved = off(x.q) > 1e-4;
+    const double worst = off(x.q).entry;
+    if (worst <= tolerance_) return found;
+    found.moved = worst > 1e-4;
     std::copy(x.q.begin(), x.q.end(), line_.begin());
     polar(x.q);
     return found;
   }
 
-  double residual(const Coordinates<Real>& x) const override { return off(x.q); }
+  double residual(const Coordinates<Real>& x) const override { return off(x.q).entry; }
   double tangency(const Coordinates<Real>& x) const override {
-    multiply(Real(1), x.q.data(), x.p.data(), gram_.data());
+    take_symmetric(x.q, x.p);
     double worst = 0;
-    for (std::size_t i = 0; i < small_; ++i)
-      for (std::size_t j = 0; j <= i; ++j)
-        worst = std::fmax(worst, std::abs(double(gram_[i * small_ + j]) + double(gram_[j * small_ + i])) / 2);
+    for (const Real c : gram_) worst = std::fmax(worst, std::abs(double(c)));
     return worst;
   }
 
  private:
   bool tall() const { return rows_ >= columns_; }
   Factor<Real> matrix(const Real* a, bool turned) const { return {a, rows_, columns_, columns_, turned}; }
-  Factor<Real> square(const Real* a) const { return {a, small_, small_, small_}; }
 
-  // c = alpha A^T B, both r x s
-  void multiply(Real alpha, const Real* a, const Real* b, Real* c) const {
-    gemm(alpha, matrix(a, tall()), matrix(b, !tall()), Real(0), c, small_);
-  }
-  // out = alpha A L + beta out, L symmetric
-  void apply(Real alpha, const Real* a, const Real* l, Real beta, Real* out) const {
-    if (tall()) gemm(alpha, matrix(a, false), square(l), beta, out, columns_);
-    else gemm(alpha, square(l), matrix(a, false), beta, out, columns_);
+  // out = alpha A C + beta out with the symmetric C = gram_
+  void apply(Real alpha, const Real* a, Real beta, Real* out) const {
+    const Factor<Real> square{gram_.data(), small_, small_, small_};
+    if (tall()) gemm(alpha, matrix(a, false), square, beta, out, columns_);
+    else gemm(alpha, square, matrix(a, false), beta, out, columns_);
   }
 
-  // Largest entry of Q^T Q - 1, which is left in gram_.
-  double off(std::span<const Real> q) const {
-    multiply(Real(1), q.data(), q.data(), gram_.data());
-    for (std::size_t i = 0; i < small_; ++i) gram_[i * small_ + i] -= 1;
-    KELVIN_RETURN_BEST(largest(gram_.size(), gram_.data()));
+  // E = Q^T Q - 1 in gram_
+  Size off(std::span<const Real> q) const {
+    gram(matrix(q.data(), tall()), gram_.data(), small_);
+    [&] { KELVIN_RETURN_BEST(mirror_upper(small_, gram_.data())); }();
+    KELVIN_RETURN_BEST(size_less_one(small_, gram_.data()));
   }
 
-  // Q = line - Q_0 L with Q^T Q = 1, Q_0 = from_, by L += E/2, E = Q^T Q - 1: Newton's iteration with Q_0^T Q taken
-  // for 1. Leaves Q_0 L in shift_. The next E is E^2/4 - (D^T E + E D)/2 with D = Q_0^T Q - 1, so its norm is at most
-  // |E| (|Q - Q_0| + |E|/4): where that is little enough it need not be computed. At the end of its precision an
-  // iteration no longer gains anything.
-  bool solve(std::span<Real> q) {
-    std::fill(multiplier_.begin(), multiplier_.end(), Real(0)), std::fill(shift_.begin(), shift_.end(), Real(0));
+  // (Q^T P + P^T Q)/2 in gram_
+  void take_symmetric(std::span<const Real> q, std::span<const Real> p) const {
+    gemm(Real(1), matrix(q.data(), tall()), matrix(p.data(), !tall()), Real(0), gram_.data(), small_);
+    KELVIN_RETURN_BEST(make_symmetric(small_, gram_.data()));
+  }
+
+  // The length of the longest column of Q - Q_0.
+  double distance(std::span<const Real> q, const Real* from) const {
+    if (tall()) KELVIN_RETURN_BEST(longest_column(rows_, columns_, q.data(), from));
+    KELVIN_RETURN_BEST(longest_row(rows_, columns_, q.data(), from));
+  }
+
+  // Q = line - Q_0 L with Q^T Q = 1, by L += E/2, E = Q^T Q - 1: Newton's iteration with Q_0^T Q taken for 1; `back`
+  // takes Q_0 E/2 from Q. The next E is E^2/4 - (D^T E + E D)/2 with D = Q_0^T Q - 1, so that no entry of it is larger
+  // than |E| (|D| + |E|/4), of the longest columns: where that is little enough it need not be computed. At the end of
+  // its precision an iteration no longer gains anything.
+  template <class Back>
+  bool solve(std::span<const Real> q, const Real* from, Back&& back) {
     double last = INFINITY;
     for (int k = 0; k < most_; ++k) {
-      const double worst = off(q);
-      if (worst <= tolerance_ || (worst >= last && worst <= 10 * tolerance_)) return true;
-      if (!(worst < 10)) return false;
-      last = worst;
-      const double next = norm(gram_) * (distance(q) + norm(gram_) / 4);
-      for (std::size_t i = 0; i < multiplier_.size(); ++i) multiplier_[i] += gram_[i] / 2;
-      apply(Real(1), from_.data(), multiplier_.data(), Real(0), shift_.data());
-      for (std::size_t i = 0; i < q.size(); ++i) q[i] = line_[i] - shift_[i];
+      const Size E = off(q);
+      if (E.entry <= tolerance_ || (E.entry >= last && E.entry <= 10 * tolerance_)) return true;
+      if (!(E.entry < 10)) return false;
+      last = E.entry;
+      const double next = E.row * (distance(q, from) + E.row / 4);
+      back();
       if (next <= tolerance_ / 2) return true;
     }
     return false;
   }
 
-  static double norm(const std::vector<Real>& a) { return std::sqrt(dot<Real>(a, a)); }
-  double distance(std::span<const Real> q) {
-    for (std::size_t i = 0; i < q.size(); ++i) shift_[i] = q[i] - from_[i];
-    return norm(shift_);
-  }
-
   // The orthogonal matrix nearest to line_: Q = Q (3 - Q^T Q)/2 (Newton and Schulz), which converges for singular
-  // values below sqrt 3. What is not finite stays so.
+  // values below sqrt 3. The next E is -(3 - E) E^2/4. What is not finite stays so.
   void polar(std::span<Real> q) {
     double square = 0;
     for (const Real x : line_) square += double(x) * double(x);
     std::copy(line_.begin(), line_.end(), q.begin());
     if (!std::isfinite(square)) return;
-    const double scale = 0.5 < off(q) * double(small_) ? 1 / std::sqrt(square) : 1;
+    const double scale = 0.5 < off(q).entry * double(small_) ? 1 / std::sqrt(square) : 1;
     for (Real& x : q) x *= Real(scale);
     double last = INFINITY;
     constexpr int enough = 200;  // a singular value of 1e-30 has grown to 1 by then
     for (int k = 0; k < enough; ++k) {
-      const double worst = off(q);
-      if (worst <= tolerance_ || (worst >= last && worst <= 10 * tolerance_)) return;
-      last = worst;
-      apply(Real(-0.5), q.data(), gram_.data(), Real(0), shift_.data());
+      const Size E = off(q);
+      if (E.entry <= tolerance_ || (E.entry >= last && E.entry <= 10 * tolerance_)) return;
+      last = E.entry;
+      apply(Real(-0.5), q.data(), Real(0), shift_.data());
       for (std::size_t i = 0; i < q.size(); ++i) q[i] += shift_[i];
+      if (E.row * E.row <= tolerance_ / 2) return;
     }
   }
 
   bool move(std::span<Real> q, std::span<Real> p, double time) {
     std::copy(q.begin(), q.end(), from_.begin());
-    const Real t = Real(time), per_time = Real(1 / time);
-    for (std::size_t i = 0; i < q.size(); ++i) q[i] = line_[i] = from_[i] + t * p[i];
-    const bool solved = solve(q);
-    if (solved)
-      for (std::size_t i = 0; i < q.size(); ++i) p[i] -= per_time * shift_[i];
-    else {
+    const auto follow = [&] { KELVIN_RETURN_BEST(move_along(q.size(), time, from_.data(), p.data(), q.data())); };
+    follow();
+    std::copy(q.begin(), q.end(), line_.begin());
+    const bool solved =
+        solve(q, from_.data(), [&] { apply(Real(-0.5 / time), from_.data(), Real(1), p.data()), follow(); });
+    if (!solved) {
       polar(q);
-      for (std::size_t i = 0; i < q.size(); ++i) p[i] = per_time * (q[i] - from_[i]);
+      for (std::size_t i = 0; i < q.size(); ++i) p[i] = Real(1 / time) * (q[i] - from_[i]);
     }
     make_tangent(q, p);
     return solved;
@@ -160,18 +158,15 @@ class Orthogonal final : public Manifold<Real> {
   }
 
   void make_tangent(std::span<const Real> q, std::span<Real> p) {
-    multiply(Real(1), q.data(), p.data(), gram_.data());
-    for (std::size_t i = 0; i < small_; ++i)
-      for (std::size_t j = 0; j <= i; ++j)
-        gram_[i * small_ + j] = gram_[j * small_ + i] = (gram_[i * small_ + j] + gram_[j * small_ + i]) / 2;
-    apply(Real(-1), q.data(), gram_.data(), Real(1), p.data());
+    take_symmetric(q, p);
+    apply(Real(-1), q.data(), Real(1), p.data());
   }
 
   std::size_t rows_, columns_, small_;
   double tolerance_;
   int most_;
   bool oblique_;
-  std::vector<Real> from_, line_, shift_, multiplier_, began_, back_q_, back_p_;
+  std::vector<Real> from_, line_, shift_, began_, back_q_, back_p_;
   mutable std::vector<Real> gram_;
 };
 

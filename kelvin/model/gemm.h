@@ -17,4 +17,8 @@ struct Factor {
 void gemm(float alpha, Factor<float> a, Factor<float> b, float beta, float* c, std::size_t stride);
 void gemm(double alpha, Factor<double> a, Factor<double> b, double beta, double* c, std::size_t stride);
 
+// c = a a^T, of which only the upper triangle is written, at half the cost of the whole.
+void gram(Factor<float> a, float* c, std::size_t stride);
+void gram(Factor<double> a, double* c, std::size_t stride);
+
 }  // namespace kelvin

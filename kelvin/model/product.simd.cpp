@@ -79,21 +79,16 @@ KELVIN_INLINE void multiply_(const Product<Real>& p) {
   }
 }
 
-// Squares of as many rows as a vector has lanes, each turned by interleaving its halves until they are single numbers.
 template <class Real>
 KELVIN_INLINE void pack_turned_(std::size_t rows, std::size_t columns, const Real* from, Real* to) {
   constexpr std::size_t side = lanes<Real>;
   for (std::size_t i = 0; i < rows; i += side)
     for (std::size_t j = 0; j < columns; j += side) {
       const std::size_t count = least(side, columns - j);
-      Lanes<Real> square[side], next[side];
+      Lanes<Real> square[side];
       for (std::size_t k = 0; k < side; ++k)
         square[k] = i + k < rows ? load_some(from + (i + k) * columns + j, count) : Lanes<Real>{};
-      for (std::size_t halves = 1; halves < side; halves *= 2) {
-        for (std::size_t k = 0; k < side / 2; ++k)
-          interleave(square[k], square[k + side / 2], next[2 * k], next[2 * k + 1]);
-        std::memcpy(square, next, sizeof next);
-      }
+      turn_square<Real>(square);
       for (std::size_t k = 0; k < count; ++k)
         store<Real>(to + (i / panel * columns + j + k) * panel + i % panel, square[k]);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kelvin/model/decorated.h"
+#include "kelvin/model/quadratic.h"
 
 namespace kelvin {
 namespace {
@@ -23,13 +24,7 @@ double absolute(const Block&, std::span<const Real> q, PenaltyNumbers n, std::sp
 // strength q^2 / 2
 template <class Real>
 double square(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
-  double sum = 0;
-  const Real c = Real(n.strength);
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    sum += double(q[i]) * double(q[i]);
-    g[i] += c * q[i];
-  }
-  return n.strength * sum / 2;
+  return n.strength / 2 * add_springs(n.strength, 0, q, g);
 }
 
 // strength |Q^T Q - 1|^2, Q the matrix or its transpose, whichever has fewer columns than rows. Its gradient is

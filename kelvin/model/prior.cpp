@@ -14,6 +14,7 @@
 #include "kelvin/model/gemm.h"
 #include "kelvin/model/loss.h"
 #include "kelvin/model/mlp.h"
+#include "kelvin/model/quadratic.h"
 
 namespace kelvin {
 namespace {
@@ -34,6 +35,7 @@ struct Flat {
 struct Gaussian {
   static double energy(double q, const double* a) { return (q - a[0]) * (q - a[0]) / (2 * a[1] * a[1]); }
   static double slope(double q, const double* a) { return (q - a[0]) / (a[1] * a[1]); }
+  static double stiffness(const double* a) { return 1 / (a[1] * a[1]); }
   static bool proper(const double* a) { return std::isfinite(a[1]); }
   static constexpr auto fault = scale_above_0;
 };
@@ -75,6 +77,10 @@ struct Tether {
 
 template <class P, class Real>
 double add(std::span<const Real> q, const double* numbers, double share, std::span<Real> g) {
+  if constexpr (requires { P::stiffness(numbers); }) {  // that of a spring tied to the first number
+    const double k = P::stiffness(numbers);
+    return k / 2 * add_springs(share * k, numbers[0], q, g);
+  }
   constexpr std::size_t apart = 8;  // sums that do not wait for each other
   double sums[apart] = {};
   for (std::size_t i = 0; i < q.size(); ++i) {

@@ -79,11 +79,12 @@ TEST(Posteriors, AFunnelNeedsTheRightCoordinates) {
   const char* not_centred = "{ name = 'funnel', scale = 3.0, dimension = 10, centred = 0 }";
   for (const char* scheme : {"nuts", "hmc"}) {
     expect_moments(with(not_centred), scheme, 10000);
-    const Sampled s = sampled(with(centred), scheme, 10000);
-    // v ~ N(0, 9): the neck, v < -6, has 2.3 % of the mass and is hardly entered
-    const Estimate neck = mean_of(s, [](const auto& q) { return double(q[0] < -6); });
-    EXPECT_LT(neck.mean, 0.0115) << scheme;
-    EXPECT_GT(s.divergences, 0) << scheme << ": the failure is to be seen";
+    const Sampled right = sampled(with(not_centred), scheme, 10000), wrong = sampled(with(centred), scheme, 10000);
+    // The neck is hardly ever entered, and rarely left: v is known 5 to 15 times worse, whatever the seed.
+    const auto v = [](const auto& q) { return q[0]; };
+    EXPECT_GT(mean_of(wrong, v).error, 3 * mean_of(right, v).error) << scheme;
+    EXPECT_GT(wrong.divergences, 0) << scheme << ": the failure is to be seen";
+    EXPECT_EQ(right.divergences, 0) << scheme;
   }
 }
 

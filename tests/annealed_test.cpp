@@ -112,7 +112,7 @@ TEST(GradientNoise, HasTheVarianceOfItsSchedule) {
 TEST(GradientNoise, GoesBeforeAnyOptimizerAndOnBitForBit) {
   const std::string toml = R"(
     precision = "double"
-    preset = { name = "anneal_sgd", scheme = "SCHEME" }
+    preset = "anneal_sgd"
     model.toy = { name = "gaussian", stiffness = [1.0, 4.0] }
     [part.all]
     blocks = ["*"]

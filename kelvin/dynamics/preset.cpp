@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "kelvin/core/choice.h"
 
 namespace kelvin {
@@ -105,8 +107,15 @@ Value::Group settings_of(std::string_view text) {
   return std::get<Value::Group>(std::get<Value::Group>(v.is).at("it").is);
 }
 
+// What is there already comes first; a choice given by some of its numbers only, such as { radius = 2.0 }, gets its
+// name and the others.
 void fill(Value::Group& into, const Value::Group& from) {
-  for (const auto& [key, value] : from) into.emplace(key, value);
+  for (const auto& [key, value] : from) {
+    auto* there = std::get_if<Value::Group>(&into.emplace(key, value).first->second.is);
+    if (!there || there->contains("name")) continue;
+    if (value.group()) fill(*there, std::get<Value::Group>(value.is));
+    else there->emplace("name", value);
+  }
 }
 
 Value text(std::string x) { return {std::move(x), "preset"}; }
@@ -147,6 +156,37 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
   return parts;
 }
 
+// Parts without blocks that have the names of those the preset makes say only what is different about them.
+void complete_parts(Value::Group& file, const Preset& preset, std::size_t layers) {
+  if (!file.contains("part")) file["part"] = {parts_of(preset, layers), "preset"};
+  auto* parts = std::get_if<Value::Group>(&file["part"].is);
+  if (!parts || layers == 0) return;
+  for (const auto& [name, part] : *parts)
+    if (!part.group() || std::get<Value::Group>(part.is).contains("blocks")) return;
+  const Value::Group made = parts_of(preset, layers);
+  if (std::ranges::all_of(*parts, [&](const auto& part) { return made.contains(part.first); }))
+    for (const auto& [name, value] : made)
+      fill(std::get<Value::Group>(parts->emplace(name, value).first->second.is), std::get<Value::Group>(value.is));
+}
+
+// A setting beside the name that every role decides itself would say nothing.
+void check_beside(const Preset& preset, const Choice& choice) {
+  for (const auto& [key, value] : choice.values) {
+    std::string own;
+    for (const PresetRole& role : preset.roles) {
+      const Value::Group settings = settings_of(role.settings);
+      if (!settings.contains(key)) {
+        own.clear();
+        break;
+      }
+      own += fmt::format("{}part.{}.{}", own.empty() ? "" : " or ", role.name, key);
+    }
+    if (!own.empty())
+      throw Error("{}: preset \"{}\" says itself what {} is; leave {} out beside its name, or give {}", value.where,
+                  preset.name, key, key, own);
+  }
+}
+
 }  // namespace
 
 std::span<const Preset> presets() { return table; }
@@ -160,7 +200,8 @@ void apply_preset(Value::Group& file, std::size_t layers) {
   for (char& c : choice.name)
     c = c == '-' ? '_' : char(std::tolower(static_cast<unsigned char>(c)));  // as papers write
   const Preset& preset = row_named(choice.name, presets(), "preset", choice.where);
-  if (!file.contains("part")) file["part"] = {parts_of(preset, layers), "preset"};
+  check_beside(preset, choice);
+  complete_parts(file, preset, layers);
   auto* parts = std::get_if<Value::Group>(&file["part"].is);
   if (!parts) return;  // refused where parts are read
   for (auto& [name, value] : *parts) {

@@ -72,7 +72,7 @@ Judgements finished(const Evidence& e) {
 
 Judgements residuals(const Evidence& e) {
   Judgements out;
-  const double most = e.settings.precision == "float" ? 1e-4 : 1e-8;
+  const double most = e.settings.precision == "float" ? 1e-5 : 1e-12;  // what docs/constraints.md promises
   for (const Quantity& q : e.residuals) {
     double worst = 0;
     for (const auto& x : q.chains)
@@ -80,7 +80,8 @@ Judgements residuals(const Evidence& e) {
     out.push_back(worst <= most
                       ? Judgement{fine, fmt::format("{} is at most {:.2g}", q.name, worst)}
                       : Judgement{fault, fmt::format("{} reaches {:.2g} where {:.0e} is allowed: the constraint is not "
-                                                     "held; use a smaller step",
+                                                     "held; use a smaller step, and leave `tolerance` of the "
+                                                     "constraint as it is",
                                                      q.name, worst, most)});
   }
   constexpr double rare = 1e-3;  // of the steps
@@ -273,18 +274,19 @@ Judgements step(const Evidence& e) {
   Judgements out;
   for (const PartEvidence& part : e.parts) {
     if (!part.warm) continue;
+    const Measured configurational = measured(part.configurational), kinetic = measured(part.kinetic);
+    if (std::isnan(configurational.value)) {
+      out.push_back(
+          {unknown,
+           fmt::format("part \"{}\" has no entry without a constraint, and on a manifold q.g does not "
+                       "tell the temperature, so that its step is not judged; compare with a run at half of it",
+                       part.name)});
+      continue;
+    }
     if (!part.confined) {
       out.push_back({unknown, fmt::format("part \"{}\" has no prior that can be normalised, so its configurational "
                                           "temperature says nothing about the step",
                                           part.name)});
-      continue;
-    }
-    const Measured configurational = measured(part.configurational), kinetic = measured(part.kinetic);
-    if (std::isnan(configurational.value)) {
-      out.push_back(
-          {unknown, fmt::format("part \"{}\" has no entry without a constraint, and on a manifold q.g does not "
-                                "tell the temperature",
-                                part.name)});
       continue;
     }
     const bool both = part.kinetic_exact && kinetic.known;

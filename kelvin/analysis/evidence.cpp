@@ -46,12 +46,14 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
 // in the last draw of every walker; nan if none is on a circle, or if weights are not stored.
 double share_at_radius(const Samples& samples, const HeldConstraint& held, const json& blocks) {
   double stuck = 0, all = 0;
-  const double radius = held.numbers.number("radius");
-  for (const auto& [block, constraint] : blocks.items())
-    if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array))
-      for (std::size_t w = 0; w < samples.walkers; ++w)
-        for (const double x : samples.array(array, w, samples.draws - 1, 1))
-          stuck += 1 - x * x / (radius * radius) < 1e-3, ++all;
+  for (const auto& [block, constraint] : blocks.items()) {
+    const std::string array = "posterior/" + block;
+    if (!samples.manifest.arrays.contains(array)) continue;
+    const double radius = constraint_on(held, block).numbers.number("radius");
+    for (std::size_t w = 0; w < samples.walkers; ++w)
+      for (const double x : samples.array(array, w, samples.draws - 1, 1))
+        stuck += 1 - x * x / (radius * radius) < 1e-3, ++all;
+  }
   return stuck / all;
 }
 
@@ -77,7 +79,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
     const Chains fallbacks = columns(e.samples, array, std::array{k})[0];
     for (const auto& x : fallbacks) part.fallbacks += x.back();
   }
-  part.steps = steps[0].back();
+  for (const auto& x : steps) part.steps += x.back();
   if (settings.constraint.given() && temperature.range().second == 0)
     if (const auto held = constraint_chosen(settings.constraint, name);
         held.row->has_slack && held.unit() == Unit::entry)

@@ -16,7 +16,7 @@ struct PartEvidence {
   bool confined = false;       // q.g has the mean n T: a toy, or a prior that can be normalised
   double fallbacks = 0;        // projections onto a constraint that did not converge, of all walkers
   double at_radius = NAN;      // share of its weights on circles that sit at their radius in the last draw; if cold
-  double steps = 0;
+  double steps = 0;            // of all walkers
   Chains kinetic, configurational;  // temperatures over the one that was set at that draw; empty if not warm
 };
 

@@ -184,9 +184,9 @@ class Chain {
   void move_whole(std::size_t part, std::size_t move);
   void flush();
   void flush(std::size_t part);
-  void advance(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread);
+  void advance(const PartRecipe&, Mover&, const Stretch<Real>&, std::size_t thread);
   template <class Apply>
-  void advance_held(const PartRecipe&, const Mover&, const Stretch<Real>&, std::size_t thread, const Apply&);
+  void advance_held(const PartRecipe&, Mover&, const Stretch<Real>&, std::size_t thread, const Apply&);
   void count_fallbacks(std::size_t part);
   void restore_frozen(std::size_t part);
   void meet(std::size_t meeting);

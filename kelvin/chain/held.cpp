@@ -55,6 +55,7 @@ Held<Real>::Held(const PartRecipe& part, std::size_t length) {
   free_up_to(part.size);
   from_.resize(room());
   if (part.scheme.takes_sums) kept_.resize(part.size);
+  if (std::ranges::any_of(part.scheme.moves, [](const Move& m) { return m.letter->scales; })) slopes_.resize(part.size);
 }
 
 template <class Real>
@@ -99,10 +100,27 @@ void Held<Real>::tangent(const Part<Real>& part) {
 }
 
 template <class Real>
+std::span<const Real> Held<Real>::tangent_slopes(const Stretch<Real>& s, const Part<Real>& part) {
+  const std::span<Real> all(slopes_);
+  std::ranges::copy(part.g.subspan(s.first, s.count), all.begin() + long(s.first));
+  std::ranges::copy(part.g.subspan(s.slack, s.slack_count), all.begin() + long(s.slack));
+  if (s.on)
+    s.on->tangent({part.q.subspan(s.first, s.count), all.subspan(s.first, s.count),
+                   part.q.subspan(s.slack, s.slack_count), all.subspan(s.slack, s.slack_count)});
+  return slopes_;
+}
+
+template <class Real>
+std::span<const Real> Held<Real>::tangent_slopes(const Part<Real>& part) {
+  for (const auto& s : stretches) tangent_slopes(s, part);
+  return slopes_;
+}
+
+template <class Real>
 double Held<Real>::residual(const Part<Real>& part) const {
   double worst = 0;
   for (const auto& s : stretches)
-    if (s.on) worst = std::fmax(worst, s.on->residual(piece(s, part)));
+    if (s.on) worst = larger(worst, s.on->residual(piece(s, part)));
   return worst;
 }
 
@@ -110,7 +128,7 @@ template <class Real>
 double Held<Real>::tangency(const Part<Real>& part) const {
   double worst = 0;
   for (const auto& s : stretches)
-    if (s.on) worst = std::fmax(worst, s.on->tangency(piece(s, part)));
+    if (s.on) worst = larger(worst, s.on->tangency(piece(s, part)));
   return worst;
 }
 

@@ -26,7 +26,9 @@ class Held {
   void keep_point(const Part<Real>&);       // before a letter that moves the whole part
   void project(const Part<Real>&, Tally&);  // after it, from the point that was kept
   void tangent(const Part<Real>&);
-  double residual(const Part<Real>&) const;  // largest of all
+  std::span<const Real> tangent_slopes(const Part<Real>&);                        // g made tangent
+  std::span<const Real> tangent_slopes(const Stretch<Real>&, const Part<Real>&);  // the same, right for one stretch
+  double residual(const Part<Real>&) const;                                       // largest of all
   double tangency(const Part<Real>&) const;
 
   std::vector<Stretch<Real>> stretches;
@@ -34,8 +36,9 @@ class Held {
 
  private:
   std::vector<std::unique_ptr<Manifold<Real>>> manifolds_;
-  std::vector<Real> kept_;  // q of the part, if some letter moves it as a whole
-  std::vector<Real> from_;  // of one stretch
+  std::vector<Real> kept_;    // q of the part, if some letter moves it as a whole
+  std::vector<Real> from_;    // of one stretch
+  std::vector<Real> slopes_;  // g of the part, if some letter needs it tangent
 };
 
 // Brings a starting point onto the manifolds of all parts; tells, in a remark for each block, what had to be changed

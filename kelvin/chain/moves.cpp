@@ -52,9 +52,12 @@ void Chain<Real>::move_whole(std::size_t k, std::size_t at) {
   if (!z.empty()) noise_->normals({movers_[k].key, walker_, steps_, std::uint16_t(at)}, 0, z);
   Held<Real>& held = movers_[k].held;
   if (letter->moves_q && !held.none()) held.keep_point(movers_[k].part);
-  letter->flow(movers_[k].part, share * movers_[k].step, z);
+  Part<Real> part = movers_[k].part;
+  if (letter->scales && !held.none()) part.g = held.tangent_slopes(part);
+  letter->flow(part, share * movers_[k].step, z);
   if (letter->moves_q && !held.none()) {
-    held.project(movers_[k].part, tallies_.front());
+    tallies_.front().descends = !letter->shaken(part.T);
+    held.project(part, tallies_.front());
     count_fallbacks(k);
   }
   if (!held.none() && held.tangent_after[at]) held.tangent(movers_[k].part);
@@ -94,14 +97,14 @@ void Chain<Real>::flush(std::size_t k) {
 
 // All pending moves of one stretch of a part.
 template <class Real>
-void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch, std::size_t t) {
+void Chain<Real>::advance(const PartRecipe& recipe, Mover& mover, const Stretch<Real>& stretch, std::size_t t) {
   const auto normals = std::span(normals_).subspan(t * normals_each_, normals_each_);
   const auto apply = [&](const Pending& pending, std::size_t at, std::size_t first, Part<Real>& block) {
     const auto& [letter, share, occurrence, occurrences] = recipe.scheme.moves[at];
     const std::size_t each = std::size_t(letter->normals);
     const auto z = normals.first(each * block.size());
-    if (letter->thermal && pending.part.T == 0) std::fill(z.begin(), z.end(), Real(0));
-    else if (each) noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
+    if (!letter->shaken(pending.part.T)) std::fill(z.begin(), z.end(), Real(0));
+    else noise_->normals({mover.key, walker_, pending.steps, std::uint16_t(at)}, each * first, z);
     if (letter->memory) block.count = double((pending.steps - recipe_.begins) * occurrences + occurrence + 1);
     letter->flow(block, share * pending.step, z);
   };
@@ -115,8 +118,8 @@ void Chain<Real>::advance(const PartRecipe& recipe, const Mover& mover, const St
 // The same where the stretch is on a manifold: a drift follows it, other letters are followed by a return to it.
 template <class Real>
 template <class Apply>
-void Chain<Real>::advance_held(const PartRecipe& recipe, const Mover& mover, const Stretch<Real>& stretch,
-                               std::size_t t, const Apply& apply) {
+void Chain<Real>::advance_held(const PartRecipe& recipe, Mover& mover, const Stretch<Real>& stretch, std::size_t t,
+                               const Apply& apply) {
   const auto from = std::span(from_).subspan(t * from_each_, stretch.count + stretch.slack_count);
   for (const Pending& pending : mover.pending) {
     Part<Real> entries = pending.part.slice(stretch.first, stretch.count);
@@ -132,8 +135,14 @@ void Chain<Real>::advance_held(const PartRecipe& recipe, const Mover& mover, con
         std::copy(entries.q.begin(), entries.q.end(), from.begin());
         std::copy(slack.q.begin(), slack.q.end(), from.begin() + long(stretch.count));
       }
+      if (letter->scales) {
+        const auto slopes = mover.held.tangent_slopes(stretch, pending.part);
+        entries.g = slopes.subspan(stretch.first, stretch.count);
+        slack.g = slopes.subspan(stretch.slack, stretch.slack_count);
+      }
       apply(pending, at, stretch.first, entries);
       if (stretch.slack_count) apply(pending, at, stretch.slack, slack);
+      tallies_[t].descends = !letter->shaken(pending.part.T);
       if (letter->moves_q) stretch.on->project(piece, from, tallies_[t]);
       if (mover.held.tangent_after[at]) stretch.on->tangent(piece);
     }

@@ -74,7 +74,7 @@ void assign(Choice& choice, const Value& v, const std::string& key) {
     choice.name = "constant";
     choice.values["value"] = v;
   }
-  if (choice.name.empty()) throw Error("{}: {} is empty; give a number or the name of a row", v.where, key);
+  if (choice.name.empty()) throw Error("{}: {} is empty; give a name", v.where, key);
 }
 
 }  // namespace kelvin

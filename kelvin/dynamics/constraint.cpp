@@ -6,6 +6,7 @@
 
 #include "kelvin/core/sums.h"
 #include "kelvin/dynamics/constraint_loops.h"
+#include "kelvin/dynamics/recipe.h"
 
 namespace kelvin {
 namespace {
@@ -13,6 +14,12 @@ namespace {
 void fail(const Choice& choice, std::string_view parameter, std::string_view wanted, const std::string& given) {
   throw Error("{}{}constraint \"{}\": {} must be {}, not {}", choice.where, choice.where.empty() ? "" : ": ",
               choice.name, parameter, wanted, given);
+}
+
+void check_radius(const Choice& choice, const std::string& whose) {
+  constexpr double least = 1e-12, most = 1e12;  // whose squares floats can hold
+  const double r = choice.number(whose);
+  if (!(r >= least && r <= most)) fail(choice, whose, "greater than 0 (1e-12 to 1e12)", fmt::format("{:g}", r));
 }
 
 // Whether q returns along the manifold's normal where it was rather than where it arrives.
@@ -56,13 +63,13 @@ class Circle final : public Manifold<Real> {
   double residual(const Coordinates<Real>& x) const override {
     double worst = 0;
     for (std::size_t i = 0; i < x.q.size(); ++i)
-      worst = std::fmax(worst, std::abs(std::pow(double(x.q[i]) / r_, 2) + std::pow(double(x.slack_q[i]) / r_, 2) - 1));
+      worst = larger(worst, std::abs(std::pow(double(x.q[i]) / r_, 2) + std::pow(double(x.slack_q[i]) / r_, 2) - 1));
     return worst;
   }
   double tangency(const Coordinates<Real>& x) const override {
     double worst = 0;
     for (std::size_t i = 0; i < x.q.size(); ++i)
-      worst = std::fmax(worst, std::abs(double(x.q[i]) * double(x.p[i]) + double(x.slack_q[i]) * double(x.slack_p[i])));
+      worst = larger(worst, std::abs(double(x.q[i]) * double(x.p[i]) + double(x.slack_q[i]) * double(x.slack_p[i])));
     return worst / r_;
   }
 
@@ -132,12 +139,12 @@ class Sphere final : public Manifold<Real> {
   }
   double residual(const Coordinates<Real>& x) const override {
     double worst = 0;
-    each_row(x, [&](std::size_t, Row w, Row) { worst = std::fmax(worst, std::abs(square(w, w) / (r_ * r_) - 1)); });
+    each_row(x, [&](std::size_t, Row w, Row) { worst = larger(worst, std::abs(square(w, w) / (r_ * r_) - 1)); });
     return worst;
   }
   double tangency(const Coordinates<Real>& x) const override {
     double worst = 0;
-    each_row(x, [&](std::size_t, Row w, Row p) { worst = std::fmax(worst, std::abs(square(w, p)) / r_); });
+    each_row(x, [&](std::size_t, Row w, Row p) { worst = larger(worst, std::abs(square(w, p)) / r_); });
     return worst;
   }
 
@@ -178,18 +185,21 @@ class Box final : public Manifold<Real> {
       if (reflect(x.q[i])) x.p[i] = -x.p[i];
     }
   }
-  void project(const Coordinates<Real>& x, std::span<const Real>, Tally&) override {
-    for (Real& q : x.q) reflect(q);
+  // What a descent brings to a wall stays there; reflected, it would never come to rest.
+  void project(const Coordinates<Real>& x, std::span<const Real>, Tally& tally) override {
+    for (Real& q : x.q)
+      if (tally.descends) q = std::clamp(q, -r_, r_);
+      else reflect(q);
   }
   void tangent(const Coordinates<Real>&) override {}
   Settled settle(const Coordinates<Real>& x) override {
     Settled found;
-    for (Real& q : x.q) found.moved += reflect(q) || std::abs(q) > r_, q = std::clamp(q, -r_, r_);
+    for (Real& q : x.q) found.moved += std::abs(q) > r_, q = std::clamp(q, -r_, r_);
     return found;
   }
   double residual(const Coordinates<Real>& x) const override {
     double worst = 0;
-    for (const Real q : x.q) worst = std::fmax(worst, double(std::abs(q) / r_ - 1));
+    for (const Real q : x.q) worst = larger(worst, double(std::abs(q) / r_ - 1));
     return worst;
   }
   double tangency(const Coordinates<Real>&) const override { return 0; }
@@ -206,7 +216,9 @@ class Box final : public Manifold<Real> {
   Real r_;
 };
 
-constexpr Parameter radius{"radius", "", "radius, above 0"};
+constexpr Parameter radius{
+    "radius", "",
+    "radius, above 0; or a table { \"layer1.*\" = 0.05, \"*\" = 0.1 }, of which the longest pattern counts"};
 constexpr Parameter biases{"biases", "false", "true: biases too, each block of them as one row"};
 constexpr Parameter projection{
     "projection", "\"orthogonal\"",
@@ -260,23 +272,44 @@ std::size_t HeldConstraint::removed() const { return own ? own->count : units() 
 
 HeldConstraint constraint_chosen(const Choice& choice, const std::string& part) {
   HeldConstraint held;
+  if (choice.name == "constant")
+    throw Error(
+        "{}: a constraint is a name with its numbers, such as {{ name = \"circle\", radius = 1.0 }}, not a number",
+        choice.where);
   held.row = &row_named(choice.name, constraints(), "constraint", choice.where);
   held.numbers = choice.completed(held.row->parameters, "constraint");
   held.part = part;
   for (const Parameter& p : held.row->parameters) {
     const std::string name(p.name);
     if (p.name == radius.name) {
-      const double r = held.numbers.number(name);
-      if (!(r > 0) || !std::isfinite(r)) fail(held.numbers, name, "greater than 0", fmt::format("{:g}", r));
+      const auto given = held.numbers.values.find(name);
+      if (given == held.numbers.values.end() || !given->second.group()) check_radius(held.numbers, name);
+      else
+        for (const auto& [pattern, r] : std::get<Value::Group>(given->second.is))
+          check_radius(Choice(held.numbers.name, {{pattern, r}}), pattern);
     }
     if (p.name == projection.name)
       if (const auto how = held.numbers.text(name); how != "oblique" && how != "orthogonal")
         fail(held.numbers, name, "\"orthogonal\" or \"oblique\"", fmt::format("\"{}\"", how));
-    if (p.name == "tolerance" && !(held.numbers.number(name) >= 0 && held.numbers.number(name) < 1))
-      fail(held.numbers, name, "at least 0 and below 1", fmt::format("{:g}", held.numbers.number(name)));
-    if (p.name == "most" && !(held.numbers.number(name) >= 1 && held.numbers.number(name) <= 1e6))
-      fail(held.numbers, name, "from 1 to 1000000", fmt::format("{:g}", held.numbers.number(name)));
+    const auto number = [&] { return held.numbers.number(name); };
+    if (p.name == "tolerance" && number() != 0 && !(number() >= 1e-15 && number() < 1))
+      fail(held.numbers, name, "0, or at least 1e-15 and below 1", fmt::format("{:g}", number()));
+    if (p.name == "most" && !(number() >= 1 && number() <= 1e6 && number() == std::floor(number())))
+      fail(held.numbers, name, "a whole number from 1 to 1000000", fmt::format("{:g}", number()));
   }
+  return held;
+}
+
+HeldConstraint constraint_on(HeldConstraint held, const std::string& block) {
+  const auto at = held.numbers.values.find(std::string(radius.name));
+  if (at == held.numbers.values.end() || !at->second.group()) return held;
+  std::pair<std::string, Value> best;
+  for (const auto& [pattern, r] : std::get<Value::Group>(at->second.is))
+    if (matches(pattern, block) && pattern.size() >= best.first.size()) best = {pattern, r};
+  if (best.first.empty())
+    throw Error("{}: constraint \"{}\": no radius is given for block \"{}\"; add one, \"*\" = ... for all others",
+                at->second.where, held.numbers.name, block);
+  at->second = best.second;
   return held;
 }
 

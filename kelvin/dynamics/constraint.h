@@ -3,6 +3,7 @@
 // one, the chain lets it act after (or, for a drift, in place of) each letter. To add one, write its Manifold and its
 // row in constraint.cpp.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,12 +19,16 @@ struct Coordinates {
   std::span<Real> q, p, slack_q, slack_p;
 };
 
-// What happened on the way.
+// What is asked for, and what happened on the way.
 struct Tally {
   std::uint64_t fallbacks = 0;     // projections that had to be done another way
   std::uint64_t irreversible = 0;  // drifts that the way back does not retrace; counted only if asked for
   bool retrace = false;            // asks for it
+  bool descends = false;           // q was moved without noise, towards a minimum that may lie at a wall
 };
+
+// The larger one; nan if one of them is.
+inline double larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 
 // Where an initial point lay.
 struct Settled {
@@ -88,6 +93,8 @@ std::span<const Constraint> constraints();
 
 // The row of that name with its numbers, checked.
 HeldConstraint constraint_chosen(const Choice&, const std::string& part);
+// The same with the radius of that block, where it has a table of them.
+HeldConstraint constraint_on(HeldConstraint, const std::string& block);
 bool holds(const HeldConstraint&, const Block&);  // weights always, vectors only if it says biases = true
 
 template <class Real>

@@ -7,6 +7,7 @@
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/model/gemm.h"
+#include "kelvin/model/initialiser.h"
 
 namespace kelvin {
 namespace {
@@ -58,7 +59,7 @@ class Orthogonal final : public Manifold<Real> {
   double tangency(const Coordinates<Real>& x) const override {
     take_symmetric(x.q, x.p);
     double worst = 0;
-    for (const Real c : gram_) worst = std::fmax(worst, std::abs(double(c)));
+    for (const Real c : gram_) worst = larger(worst, std::abs(double(c)));
     return worst;
   }
 
@@ -121,7 +122,7 @@ class Orthogonal final : public Manifold<Real> {
     const double scale = 0.5 < off(q).entry * double(small_) ? 1 / std::sqrt(square) : 1;
     for (Real& x : q) x *= Real(scale);
     double last = INFINITY;
-    constexpr int enough = 200;  // a singular value of 1e-30 has grown to 1 by then
+    constexpr int enough = 60;  // a singular value of 1e-10 has grown to 1 by then
     for (int k = 0; k < enough; ++k) {
       const Size E = off(q);
       if (E.entry <= tolerance_ || (E.entry >= last && E.entry <= 10 * tolerance_)) return;
@@ -130,6 +131,19 @@ class Orthogonal final : public Manifold<Real> {
       for (std::size_t i = 0; i < q.size(); ++i) q[i] += shift_[i];
       if (E.row * E.row <= tolerance_ / 2) return;
     }
+    complete(q);
+  }
+
+  // Where line_ lacks rank there is no nearest matrix: its columns, made orthonormal in turn and completed by others.
+  void complete(std::span<Real> q) const {
+    const std::size_t tall_side = std::max(rows_, columns_);
+    const auto place = [&](std::size_t i, std::size_t j) { return tall() ? i * columns_ + j : j * columns_ + i; };
+    std::vector<double> columns(q.size());
+    for (std::size_t j = 0; j < small_; ++j)
+      for (std::size_t i = 0; i < tall_side; ++i) columns[j * tall_side + i] = double(line_[place(i, j)]);
+    make_orthonormal(tall_side, small_, columns.data());
+    for (std::size_t j = 0; j < small_; ++j)
+      for (std::size_t i = 0; i < tall_side; ++i) q[place(i, j)] = Real(columns[j * tall_side + i]);
   }
 
   bool move(std::span<Real> q, std::span<Real> p, double time) {
@@ -153,7 +167,7 @@ class Orthogonal final : public Manifold<Real> {
     if (!move(back_q_, back_p_, -time)) return false;
     double worst = 0;
     for (std::size_t i = 0; i < began_.size(); ++i)
-      worst = std::fmax(worst, std::abs(double(back_q_[i]) - double(began_[i])));
+      worst = larger(worst, std::abs(double(back_q_[i]) - double(began_[i])));
     return worst <= 1e3 * tolerance_;
   }
 

@@ -17,29 +17,33 @@ class Own final : public Manifold<Real> {
   explicit Own(const HeldConstraint& h) : own_(h.own), block_(h.block), part_(h.part) {
     const auto m = Eigen::Index(own_->count), n = Eigen::Index(h.size());
     for (Matrix* J : {&J_, &J0_}) J->resize(m, n);
-    for (Vector* v : {&q_, &from_, &p_}) v->resize(n);
+    for (Vector* v : {&q_, &from_, &p_, &began_}) v->resize(n);
     for (Vector* v : {&g_, &step_, &multiplier_}) v->resize(m);
     square_.resize(m, m), solver_ = Eigen::PartialPivLU<Matrix>(m);
     tolerance_ = sizeof(Real) == 4 ? std::max(1e-6, own_->tolerance) : own_->tolerance;
   }
 
   // q' = q + (h/m) (p - J^T l) with g(q') = 0, p' = p - J^T l made tangent at q' (RATTLE without a force)
-  void drift(const Coordinates<Real>& x, double time, Tally&) override {
+  // Inside braces what cannot be done, or undone, is rejected.
+  void drift(const Coordinates<Real>& x, double time, Tally& tally) override {
     read(x.q, from_), read(x.p, p_);
-    q_ = from_ + time * p_;
-    solve();
-    p_.noalias() -= J0_.transpose() * multiplier_ / time;
-    write(q_, x.q);
-    make_tangent(x);
+    if (tally.retrace) began_ = from_;
+    const bool arrived = move(time);
+    if (!arrived && !tally.retrace) give_up();
+    write(q_, x.q), write(p_, x.p);
+    if (!tally.retrace) return;
+    from_ = q_;
+    tally.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
   }
   void project(const Coordinates<Real>& x, std::span<const Real> from, Tally&) override {
     read(x.q, q_), read(from, from_);
-    solve();
+    if (!solve()) give_up();
     write(q_, x.q);
   }
   void tangent(const Coordinates<Real>& x) override {
     read(x.q, q_), read(x.p, p_);
-    make_tangent(x);
+    make_tangent();
+    write(p_, x.p);
   }
   Settled settle(const Coordinates<Real>& x) override {
     Settled found;
@@ -89,8 +93,17 @@ class Own final : public Manifold<Real> {
     return step_ = solver_.solve(g_);
   }
 
+  // From from_ along p_, to q_.
+  bool move(double time) {
+    q_ = from_ + time * p_;
+    if (!solve()) return false;
+    p_.noalias() -= J0_.transpose() * multiplier_ / time;
+    make_tangent();
+    return true;
+  }
+
   // q_ - J_0^T l on the manifold, J_0 at from_
-  void solve() {
+  bool solve() {
     slope(from_, J0_);
     multiplier_.setZero();
     double worst = values();
@@ -100,26 +113,27 @@ class Own final : public Manifold<Real> {
       q_.noalias() -= J0_.transpose() * step_;
       worst = values();
     }
-    if (!(worst <= tolerance_))
-      throw Error(
-          "part \"{}\": after {} Newton iterations the constraint on block \"{}\" is still off by {:.3g}; reduce "
-          "part.{}.step",
-          part_, own_->most, block_, worst, part_);
+    return worst <= tolerance_;
+  }
+  [[noreturn]] void give_up() {
+    throw Error(
+        "part \"{}\": after {} Newton iterations the constraint on block \"{}\" is still off by {:.3g}; reduce "
+        "part.{}.step",
+        part_, own_->most, block_, g_.cwiseAbs().maxCoeff(), part_);
   }
 
   // p_ - J^T (J J^T)^-1 J p_ at q_
-  void make_tangent(const Coordinates<Real>& x) {
+  void make_tangent() {
     slope(q_, J_);
     g_.noalias() = J_ * p_;
     p_.noalias() -= J_.transpose() * solved(J_);
-    write(p_, x.p);
   }
 
   std::shared_ptr<const OwnConstraint> own_;
   std::string block_, part_;
   double tolerance_ = 0;
   Matrix J_, J0_, square_;
-  Vector q_, from_, p_, g_, step_, multiplier_;
+  Vector q_, from_, p_, began_, g_, step_, multiplier_;
   Eigen::PartialPivLU<Matrix> solver_;
 };
 

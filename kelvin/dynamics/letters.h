@@ -34,6 +34,7 @@ struct LetterTraits {
   bool moves_xi = false;
   int memory = 0;            // numbers per element that last from step to step: u, then v
   bool decays = false;       // applies weight_decay itself; for all others it is an energy, part of U
+  bool scales = false;       // divides each entry of g by a size of its own: on a manifold g is made tangent before
   bool all_rows = false;     // means nothing with minibatches
   bool needs_noise = false;  // reads the covariance of the gradient's noise
   int piece = 0;             // the piece of U whose gradient it reads; 0 for all of it
@@ -59,6 +60,7 @@ struct Letter : LetterTraits {
   bool local() const { return joint == Joint::no; }
   bool proposes() const { return joint == Joint::propose || joint == Joint::decide || joint == Joint::travel; }
   bool everywhere() const { return proposes() || joint == Joint::tempo; }  // all parts have it at the same meetings
+  bool shaken(double T) const { return normals > 0 && !(thermal && T == 0); }
   bool bath() const { return local() && normals > 0 && !unit_speed; }
   void flow(const Part<float>& s, double h, std::span<const float> z) const { flow_float(s, h, z); }
   void flow(const Part<double>& s, double h, std::span<const double> z) const { flow_double(s, h, z); }

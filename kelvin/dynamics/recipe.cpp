@@ -287,7 +287,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
       made.constants.blocks.push_back(offset - made.offset);
       place(b);
       if (!part.constraint.given() || !holds(chosen, b)) continue;
-      made.constraints.push_back(held_by(chosen, b, offset - made.offset - b.size()));
+      made.constraints.push_back(held_by(constraint_on(chosen, b.name), b, offset - made.offset - b.size()));
       if (!chosen.row->has_slack) continue;
       made.constraints.back().slack_count = made.constraints.back().units();
       const Block slack = slack_of(made.constraints.back(), b);

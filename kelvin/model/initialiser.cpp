@@ -55,20 +55,16 @@ Values he(const Choice&, const Block& b, const Stream& stream, const ReadBlock&)
   return is_weight(b) ? normal(0, std::sqrt(2 / double(b.fan_in)), b, stream) : zeros(b);
 }
 
-// Q of a tall normal matrix = QR, with the signs that make the diagonal of R positive: then Q is uniformly (Haar)
-// distributed. A wide block is the transpose of a tall one.
+// Q of a tall normal matrix = QR is uniformly (Haar) distributed. A wide block is the transpose of a tall one, whose
+// columns are its rows.
 Values orthogonal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
   if (!is_weight(b)) return zeros(b);
-  const bool wide = b.columns > b.rows;
-  const auto tall = Eigen::Index(std::max(b.rows, b.columns)), narrow = Eigen::Index(std::min(b.rows, b.columns));
-  Values z = normal(0, 1, b, stream);
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(Eigen::Map<const Eigen::MatrixXd>(z.data(), tall, narrow));
-  Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(tall, narrow);
-  for (Eigen::Index j = 0; j < narrow; ++j) q.col(j) *= std::copysign(c.number("gain"), qr.matrixQR()(j, j));
-  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> out(z.data(), Eigen::Index(b.rows),
-                                                                                         Eigen::Index(b.columns));
-  if (wide) out = q.transpose();
-  else out = q;
+  const std::size_t tall = std::max(b.rows, b.columns), narrow = std::min(b.rows, b.columns);
+  Values columns = normal(0, 1, b, stream), z(b.size());
+  make_orthonormal(tall, narrow, columns.data());
+  for (std::size_t j = 0; j < narrow; ++j)
+    for (std::size_t i = 0; i < tall; ++i)
+      z[b.columns > b.rows ? j * tall + i : i * narrow + j] = c.number("gain") * columns[j * tall + i];
   return z;
 }
 
@@ -106,6 +102,15 @@ constexpr Initialiser table[] = {
 }  // namespace
 
 std::span<const Initialiser> initialisers() { return table; }
+
+void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
+  const auto rows = Eigen::Index(tall), count = Eigen::Index(narrow);
+  Eigen::Map<Eigen::MatrixXd> all(columns, rows, count);
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(all);
+  all = qr.householderQ() * Eigen::MatrixXd::Identity(rows, count);
+  for (Eigen::Index j = 0; j < count; ++j)
+    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
+}
 
 std::vector<double> initial_values(const Choice& choice, const Block& block, const Stream& stream,
                                    const ReadBlock& read) {

@@ -44,8 +44,8 @@ Adaptation::Adaptation(const Recipe& recipe)
       unit_speed_(recipe.parts.front().scheme.unit_speed),
       dense_(tuning_.rescaling().shape == MassShape::dense),
       windows_(windows_of(unit_speed_ && !proposes_ ? tuning_.warmup * 2 / 5 : tuning_.warmup)),
-      length_(tuning_.warmup),
-      temperature_(recipe.size, 0.0) {
+      temperature_(recipe.size, 0.0),
+      length_(tuning_.warmup) {
   averaging_.restart(1);
   if (finds_length()) length_.resize(recipe.size);
   if (tuning_.rescaling().shape == MassShape::none) return;

@@ -225,7 +225,9 @@ TEST(ControlVariates, AChainWithThemIsNotHeatedAndGoesOnBitForBit) {
     a.step();
     square.push_back(a.q()[0] * a.q()[0]);
     if (n < 50) b.step_and_read();
-    if (n == 49) EXPECT_TRUE(std::ranges::equal(a.q(), b.q()));
+    if (n == 49) {
+      EXPECT_TRUE(std::ranges::equal(a.q(), b.q()));
+    }
   }
   EXPECT_LT(std::abs(estimate(square).deviation(1)), 4) << estimate(square).mean << ", without them 2";
 }

@@ -224,7 +224,9 @@ TEST(Penalties, ASoftConstraintCostsTheSquareOfWhatItHolds) {
   EXPECT_NEAR(energy("box", {0.6, -1.5, 1, 2}, 1), 3 * (0.25 + 1), 1e-12);
   Vec g(2, 0.0);
   for (const Penalty& row : penalties())
-    if (row.parameters.size() > 1) EXPECT_EQ(row.add_double(Block{"b", 2, 1, 0, 0, true}, Vec{3, -3}, {3, 1}, g), 0);
+    if (row.parameters.size() > 1) {
+      EXPECT_EQ(row.add_double(Block{"b", 2, 1, 0, 0, true}, Vec{3, -3}, {3, 1}, g), 0);
+    }
   EXPECT_EQ(g, Vec(2, 0.0)) << "biases are left alone";
 }
 

@@ -42,7 +42,9 @@ TEST(Switching, ForceAndWeightsAreThoseOfOneEnergy) {
     EXPECT_NEAR(switched->asked_for(W, std::vector<double>{x}).slope * g[0], slope[0], 1e-12);
     // exp(-U/T) / exp(-W/T), up to a constant
     const double weight = switched->log_weight(std::vector<double>{x}) + (U - W) / 0.5;
-    if (!std::isnan(previous)) EXPECT_NEAR(weight, previous, 1e-12);
+    if (!std::isnan(previous)) {
+      EXPECT_NEAR(weight, previous, 1e-12);
+    }
     EXPECT_NE(W - U, before);
     previous = weight, before = W - U;
   }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin check`: a conjugate problem, Bayesian linear regression, with the user's scheme, step and temperature. Its
 // posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
-#include <Eigen/Eigenvalues>
-
 #include "cli/command.h"
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/chain/problem.h"
 #include "kelvin/chain/run.h"
+#include "kelvin/core/eigen.h"
 
 namespace kelvin::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/diagnostics.h"
+#include "kelvin/core/eigen.h"
 #include "tests/walkers.h"
 
 namespace kelvin {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kelvin/chain/stiffness.h"
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/pack.h"
 #include "tests/allocations.h"
 #include "tests/files.h"

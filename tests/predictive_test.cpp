@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/predictive.h"
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "kelvin/analysis/mixture.h"
 #include "kelvin/chain/run.h"
+#include "kelvin/core/eigen.h"
 #include "tests/made_run.h"
 #include "tests/support.h"
 

@@ -3,9 +3,9 @@
 // running code is handed as its noise. One step and two of half the length differ by O(h^(order + 1)) in the mean of
 // any function; an error of that order in a step is one of `order` in averages, also in those over the stationary law.
 #pragma once
-#include <Eigen/Eigenvalues>
 #include <memory>
 
+#include "kelvin/core/eigen.h"
 #include "tests/support.h"
 
 namespace kelvin {

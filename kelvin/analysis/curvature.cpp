@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/curvature.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <numbers>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/error.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/parallel.h"

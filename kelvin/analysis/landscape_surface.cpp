@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Surfaces: point(a, b) = centre + a d0 + b d1. To span one by other directions, add a row to `spans`.
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "kelvin/analysis/landscape.h"
+#include "kelvin/core/eigen.h"
 #include "kelvin/data/npy.h"
 
 namespace kelvin {

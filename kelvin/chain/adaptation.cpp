@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/adaptation.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+
+#include "kelvin/core/eigen.h"
 
 namespace kelvin {
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "kelvin/chain/stiffness.h"
 #include "kelvin/core/mean.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/parallel.h"
+#include "kelvin/model/hessian.h"
 
 namespace kelvin {
 namespace {
@@ -279,9 +281,9 @@ void Ensembles<Real>::look_at_temperature(const Told& told, std::size_t group, s
 
 template <class Real>
 void Ensembles<Real>::look_for_flatness(const PointCloud<Real>& cloud, std::uint64_t step) {
-  const Eigen::MatrixXd& products = cloud.products.front();
-  if (told_of_flatness_ || !method_->counts || products.rows() < 5 || step == 0) return;
-  const double top = products.selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff() / products.trace();
+  if (told_of_flatness_ || !method_->counts || cloud.points.size() < 5 || step == 0) return;
+  const std::vector<double> spread = eigenvalues(cloud.products.front());
+  const double top = spread.back() / std::accumulate(spread.begin(), spread.end(), 0.0);
   if (!(top > 0.99)) return;
   told_of_flatness_ = true;
   tell_(fmt::format(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/gradient_noise.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/sums.h"
 
 namespace kelvin {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/chain/stiffness.h"
 
-#include <Eigen/Dense>
 #include <cmath>
+
+#include "kelvin/core/eigen.h"
 
 namespace kelvin {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/data/generators.h"
 
-#include <Eigen/Eigenvalues>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/data/csv.h"
 
@@ -141,7 +141,7 @@ Dataset factor(const Choice& is, const Draws& z) {
   std::vector<double> numbers(n * n);
   normals({.key = z.shared}, 0, numbers);
   const auto random = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), Eigen::Index(n), Eigen::Index(n));
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(random + random.transpose());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::MatrixXd(random + random.transpose()));
   Dataset data = empty_set(n, n);
   data.targets.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/model/hessian.h"
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/error.h"
 
 namespace kelvin {
@@ -78,7 +78,7 @@ std::vector<double> eigenvalues(std::span<const double> symmetric) {
   const auto n = Eigen::Index(std::lround(std::sqrt(double(symmetric.size()))));
   if (std::size_t(n * n) != symmetric.size())
     throw Error("{} numbers are not a square matrix; give n x n", symmetric.size());
-  const Eigen::Map<const Eigen::MatrixXd> matrix(symmetric.data(), n, n);
+  const Eigen::MatrixXd matrix = Eigen::Map<const Eigen::MatrixXd>(symmetric.data(), n, n);
   const Eigen::VectorXd values =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
   return {values.begin(), values.end()};

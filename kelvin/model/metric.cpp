@@ -4,9 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/error.h"
 
 namespace kelvin {
+namespace {
+
+// A symmetric matrix, so rows may be columns.
+Eigen::Map<const Eigen::MatrixXd> symmetric(const std::vector<double>& entries, std::size_t n) {
+  return {entries.data(), Eigen::Index(n), Eigen::Index(n)};
+}
+
+std::vector<double> entries_of(const Eigen::MatrixXd& m) { return {m.data(), m.data() + m.size()}; }
+
+}  // namespace
 
 template <class Real>
 PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan> stretches) {
@@ -16,13 +27,14 @@ PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vect
     auto& kept = out.points.emplace_back(point.size());
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = coarse(point[i]), point[i] = whole(kept[i]);
   }
-  const auto count = Eigen::Index(points.size());
+  const std::size_t count = points.size();
   for (const auto& [offset, size] : out.stretches) {
-    Eigen::MatrixXd& products = out.products.emplace_back(count, count);
-    for (Eigen::Index a = 0; a < count; ++a)
-      for (Eigen::Index b = 0; b <= a; ++b)
-        products(a, b) = products(b, a) = dot<Real>(std::span<const Real>(given[std::size_t(a)]).subspan(offset, size),
-                                                    std::span<const Real>(given[std::size_t(b)]).subspan(offset, size));
+    auto& products = out.products.emplace_back(count * count);
+    for (std::size_t a = 0; a < count; ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        products[a * count + b] = products[b * count + a] =
+            dot<Real>(std::span<const Real>(given[a]).subspan(offset, size),
+                      std::span<const Real>(given[b]).subspan(offset, size));
   }
   return out;
 }
@@ -34,33 +46,31 @@ LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud
   const auto n = Eigen::Index(counting.size());
   for (const auto& [offset, size] : cloud_->stretches)
     for (const std::size_t k : counting) points_.push_back(cloud_->points[k].data() + offset);
-  along_.resize(n), weights_.resize(n);
+  along_.resize(counting.size()), weights_.resize(counting.size());
   const double c = blending / double(n);
   // X = D C for the chosen points, C taking off their mean.
   const Eigen::MatrixXd about_mean = Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Constant(n, n, 1 / double(n));
-  for (const Eigen::MatrixXd& all : cloud_->products) {
-    Eigen::MatrixXd products(n, n);
-    for (Eigen::Index a = 0; a < n; ++a)
-      for (Eigen::Index b = 0; b < n; ++b)
-        products(a, b) = all(Eigen::Index(counting[std::size_t(a)]), Eigen::Index(counting[std::size_t(b)]));
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(about_mean * products * about_mean);
+  for (const auto& all : cloud_->products) {
+    const Eigen::MatrixXd products = symmetric(all, cloud_->points.size())(counting, counting);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::MatrixXd(about_mean * products * about_mean));
     const Eigen::ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
     const Eigen::MatrixXd E = about_mean * solved.eigenvectors();
-    stretching_.push_back(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose());
-    shrinking_.push_back(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose());
+    stretching_.push_back(entries_of(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose()));
+    shrinking_.push_back(entries_of(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose()));
     log_determinant_ += root.log().sum();
   }
 }
 
 // v += X (inner (X' v)) on every stretch
 template <class Real>
-void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner) {
-  const auto count = std::size_t(along_.size());
+void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<std::vector<double>>& inner) {
+  const std::size_t count = along_.size();
   for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
     const auto [offset, size] = cloud_->stretches[s];
     const Arrays<Coarsened<Real>> points{points_.data() + s * count, count, size};
     dots(points, v.data() + offset, along_.data());
-    weights_.noalias() = inner[s].lazyProduct(along_);
+    Eigen::Map<Eigen::VectorXd>(weights_.data(), Eigen::Index(count)).noalias() =
+        symmetric(inner[s], count).lazyProduct(Eigen::Map<const Eigen::VectorXd>(along_.data(), Eigen::Index(count)));
     add_multiples(points, weights_.data(), v.data() + offset);
   }
 }

@@ -2,8 +2,6 @@
 // LowRankMetric x with q = B x, in which a chain may move: with B B' near the covariance of q, slow directions are
 // short ones. B is symmetric, of low rank, and made from points; it is never written out.
 #pragma once
-#include <Eigen/Dense>
-
 #include "kelvin/core/pages.h"
 #include "kelvin/core/sums.h"
 #include "kelvin/model/decorated.h"
@@ -23,7 +21,7 @@ template <class Real>
 struct PointCloud {
   std::vector<LargeArray<Coarsened<Real>>> points;
   std::vector<MetricSpan> stretches;
-  std::vector<Eigen::MatrixXd> products;
+  std::vector<std::vector<double>> products;  // row by row
 };
 template <class Real>
 PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan>);
@@ -41,12 +39,12 @@ class LowRankMetric {
   const std::vector<MetricSpan>& stretches() const { return cloud_->stretches; }
 
  private:
-  void add(std::span<Real> v, const std::vector<Eigen::MatrixXd>& inner);
+  void add(std::span<Real> v, const std::vector<std::vector<double>>& inner);
 
   std::shared_ptr<const PointCloud<Real>> cloud_;
-  std::vector<const Coarsened<Real>*> points_;           // of each stretch, those that count, where it begins
-  std::vector<Eigen::MatrixXd> stretching_, shrinking_;  // of each stretch, between X and X'
-  Eigen::VectorXd along_, weights_;
+  std::vector<const Coarsened<Real>*> points_;               // of each stretch, those that count, where it begins
+  std::vector<std::vector<double>> stretching_, shrinking_;  // of each stretch, between X and X'; symmetric
+  std::vector<double> along_, weights_;
   double log_determinant_ = 0;
 };
 

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/model/activation.h"
 #include "kelvin/model/decorated.h"
 #include "kelvin/model/gemm.h"

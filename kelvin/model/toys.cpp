@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/model/toys.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/model/blocks.h"
 #include "kelvin/model/quadratic.h"

@@ -41,7 +41,7 @@ Eigenpairs from_matrix(const Rows& rows, const Eigen::VectorXd& mean, std::size_
 // entries of X v - mean.v add up to 0.
 Eigenpairs from_products(const Rows& rows, const Eigen::VectorXd& mean, std::size_t count) {
   const auto n = Eigen::Index(rows.width);
-  const Operator apply = [&](std::span<const double> x, std::span<double> y) {
+  const auto times = [&](std::span<const double> x, std::span<double> y) {
     const Eigen::Map<const Eigen::VectorXd> v(x.data(), n);
     Eigen::Map<Eigen::VectorXd> Cv(y.data(), n);
     Cv.setZero();
@@ -53,7 +53,7 @@ Eigenpairs from_products(const Rows& rows, const Eigen::VectorXd& mean, std::siz
     });
     Cv /= double(rows.count - 1);
   };
-  return leading_eigenpairs(apply, rows.width, count);
+  return leading_eigenpairs({rows.width, times}, count);
 }
 
 // Each row along each direction, measured from the mean: one series per direction and walker.

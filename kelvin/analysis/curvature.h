@@ -2,18 +2,12 @@
 // The spectrum of a large symmetric matrix that is known only by its products with vectors, such as a Hessian.
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
 
+#include "kelvin/analysis/eigenpairs.h"
 #include "kelvin/core/mean.h"
 
 namespace kelvin {
 
-struct Operator {
-  std::size_t size = 0;
-  std::function<void(std::span<const double> v, std::span<double> Hv)> times;
-};
 // The same operator again, with a workspace of its own: one for each thread.
 using MakeOperator = std::function<Operator()>;
 

@@ -3,9 +3,9 @@
 
 #include <Spectra/SymEigsSolver.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 
+#include "kelvin/core/eigen.h"
 #include "kelvin/core/error.h"
 
 namespace kelvin {
@@ -13,11 +13,10 @@ namespace {
 
 struct Applied {
   using Scalar = double;
-  const Operator& apply;
-  std::size_t size;
-  Eigen::Index rows() const { return Eigen::Index(size); }
-  Eigen::Index cols() const { return Eigen::Index(size); }
-  void perform_op(const double* x, double* y) const { apply({x, size}, {y, size}); }
+  const Operator& H;
+  Eigen::Index rows() const { return Eigen::Index(H.size); }
+  Eigen::Index cols() const { return Eigen::Index(H.size); }
+  void perform_op(const double* v, double* Hv) const { H.times({v, H.size}, {Hv, H.size}); }
 };
 
 std::vector<double> signed_vector(const Eigen::VectorXd& v) {
@@ -31,7 +30,8 @@ std::vector<double> signed_vector(const Eigen::VectorXd& v) {
 
 Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors) {
   const auto n = Eigen::Index(size);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(
+      Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n)));
   Eigenpairs out;
   for (Eigen::Index k = n; k-- > 0;) {
     out.values.push_back(solved.eigenvalues()[k]);
@@ -40,13 +40,13 @@ Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std:
   return out;
 }
 
-Eigenpairs leading_eigenpairs(const Operator& apply, std::size_t size, std::size_t count) {
+Eigenpairs leading_eigenpairs(const Operator& H, std::size_t count) {
   constexpr Eigen::Index most_restarts = 1000;
   constexpr double tolerance = 1e-10;
-  if (count < 1 || count >= size)
-    throw Error("{} leading eigenvalues of {} cannot be found; ask for 1 to {}", count, size, size - 1);
-  Applied applied{apply, size};
-  const std::size_t subspace = std::min(size, std::max<std::size_t>(2 * count + 1, 30));
+  if (count < 1 || count >= H.size)
+    throw Error("{} leading eigenvalues of {} cannot be found; ask for 1 to {}", count, H.size, H.size - 1);
+  Applied applied{H};
+  const std::size_t subspace = std::min(H.size, std::max<std::size_t>(2 * count + 1, 30));
   Spectra::SymEigsSolver<Applied> solver(applied, Eigen::Index(count), Eigen::Index(subspace));
   solver.init();
   solver.compute(Spectra::SortRule::LargestAlge, most_restarts, tolerance);
@@ -64,11 +64,10 @@ Eigenpairs leading_eigenpairs(const Operator& apply, std::size_t size, std::size
 Eigenpairs leading_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t count) {
   const auto n = Eigen::Index(size);
   const Eigen::Map<const Eigen::MatrixXd> A(matrix.data(), n, n);
-  return leading_eigenpairs(
-      [&](std::span<const double> x, std::span<double> y) {
-        Eigen::Map<Eigen::VectorXd>(y.data(), n).noalias() = A * Eigen::Map<const Eigen::VectorXd>(x.data(), n);
-      },
-      size, count);
+  const auto times = [&](std::span<const double> v, std::span<double> Av) {
+    Eigen::Map<Eigen::VectorXd>(Av.data(), n).noalias() = A * Eigen::Map<const Eigen::VectorXd>(v.data(), n);
+  };
+  return leading_eigenpairs({size, times}, count);
 }
 
 }  // namespace kelvin

@@ -14,9 +14,14 @@ struct Eigenpairs {
 
 Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors);
 
-// y = A x; by implicitly restarted Lanczos iterations, to 1e-10 of the eigenvalues.
-using Operator = std::function<void(std::span<const double> x, std::span<double> y)>;
-Eigenpairs leading_eigenpairs(const Operator&, std::size_t size, std::size_t count);
+// A matrix that is known by its products with vectors.
+struct Operator {
+  std::size_t size = 0;
+  std::function<void(std::span<const double> v, std::span<double> Hv)> times;
+};
+
+// By implicitly restarted Lanczos iterations, to 1e-10 of the eigenvalues.
+Eigenpairs leading_eigenpairs(const Operator&, std::size_t count);
 Eigenpairs leading_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t count);
 
 }  // namespace kelvin

@@ -375,6 +375,22 @@ TEST(Couplings, ThatWouldBlowUpAreBlendedLessAndItIsSaid) {
               HasSubstr("has left the region"));
 }
 
+// 6 walkers spread as their law: the soft direction has 1 / softest of the variance, three others 1 each.
+TEST(Couplings, SayWhereOneDirectionHoldsAllOfTheSpread) {
+  const auto said = [](double softest) {
+    CoupledWalkers w(
+        fmt::format("steps = 1000\nwalkers = 6\nmodel.toy = {{ name = \"gaussian\", stiffness = [1, {}, 1, 1] }}\n"
+                    "part.all = {{ step = 0.1, temperature = 1 }}\n"
+                    "coupling = {{ method = \"ensemble\", blending = 1, refresh = 100 }}\n",
+                    softest));
+    w.settle({1, softest, 1, 1});
+    w.run_for(500, [](const Draw<double>&) {});
+    return w.said;
+  };
+  EXPECT_THAT(said(1e-6), ElementsAre(HasSubstr("one direction holds 100.0 % of the walkers' spread"))) << "once";
+  EXPECT_THAT(said(0.05), ElementsAre()) << "87 % on average";
+}
+
 TEST(Couplings, RefuseWhatTheyCannotDo) {
   const auto error = [](const std::string& coupling) {
     return error_of([&] { CoupledWalkers w(oscillators + coupling); });

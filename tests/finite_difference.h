@@ -31,6 +31,12 @@ inline double norm(const std::vector<double>& x) {
   return std::sqrt(sum);
 }
 
+inline double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> d(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) d[i] = a[i] - b[i];
+  return norm(d);
+}
+
 // || (U(q + e) - U(q - e)) / 2e - g ||, over all coordinates.
 inline double difference_error(Potential<double>& potential, std::vector<double> q, double e) {
   std::vector<double> g(q.size()), unused(q.size()), error(q.size());

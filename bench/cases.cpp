@@ -11,11 +11,11 @@
 #include "kelvin/analysis/columns.h"
 #include "kelvin/analysis/predictive.h"
 #include "kelvin/analysis/summary.h"
-#include "kelvin/chain/problem.h"
-#include "kelvin/chain/run.h"
-#include "kelvin/model/gemm.h"
-#include "kelvin/model/mlp.h"
-#include "kelvin/model/toys.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/run.h"
+#include "kelvin/function/gemm.h"
+#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/toys.h"
 #include "kelvin/trajectory/store.h"
 
 namespace kelvin::bench {

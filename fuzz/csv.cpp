@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/data/csv.h"
+#include "kelvin/io/csv.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/data/idx.h"
+#include "kelvin/io/idx.h"
 
 #include "fuzz/target.h"
 

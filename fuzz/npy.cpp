@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // NPY, NPZ and safetensors: the first bytes say which.
-#include "kelvin/data/npy.h"
+#include "kelvin/io/npy.h"
 
 #include "fuzz/target.h"
-#include "kelvin/data/safetensors.h"
+#include "kelvin/io/safetensors.h"
 
 namespace {
 

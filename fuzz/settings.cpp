@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run file; what follows a NUL is an override from the command line.
 #include "fuzz/target.h"
-#include "kelvin/chain/run_settings.h"
+#include "kelvin/run/settings.h"
 #include "kelvin/core/record.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,30 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts calls of operator new, for tests of what must not allocate. Include it in one source of a program.
+// Counts calls of operator new, for tests of what must not allocate.
 #pragma once
 #include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstddef>
 
-namespace {
-std::atomic<std::size_t> allocations = 0;
-}
-// Not inlined, lest the compiler pair our free with its own new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size);
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++allocations;
-  const auto whole = std::size_t(alignment);
-  if (void* memory = std::aligned_alloc(whole, (size + whole - 1) / whole * whole)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+extern std::atomic<std::size_t> allocations;

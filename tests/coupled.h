@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "kelvin/model/potential.h"
+#include "kelvin/energy/potential.h"
 
 namespace kelvin {
 

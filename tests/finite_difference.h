@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kelvin/core/noise.h"
-#include "kelvin/model/potential.h"
+#include "kelvin/energy/potential.h"
 
 namespace kelvin {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of three inputs on random numbers, for the tests of their values and derivatives.
 #pragma once
-#include "kelvin/model/mlp.h"
+#include "kelvin/energy/mlp.h"
 #include "tests/finite_difference.h"
 
 namespace kelvin {

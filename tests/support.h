@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kelvin/chain/chain.h"
-#include "kelvin/model/toys.h"
+#include "kelvin/energy/toys.h"
 
 namespace kelvin {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tempered walker on a toy, as a run file says, without a run directory.
 #pragma once
-#include "kelvin/chain/problem.h"
-#include "kelvin/chain/tempering.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/tempering.h"
 #include "tests/support.h"
 
 namespace kelvin {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walkers on a toy, coupled as a run file says, without a run directory.
 #pragma once
-#include "kelvin/chain/problem.h"
-#include "kelvin/chain/run.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/run.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -18,7 +18,7 @@ struct CoupledWalkers {
   explicit CoupledWalkers(const std::string& toml, const CouplingMethod* method = nullptr)
       : problem(make_problem<double>(read_run_settings(parse_toml(toml, "test")), [](std::string_view) {})),
         ensembles(
-            problem.settings, problem.recipe, comm, [this](std::string_view s) { said.emplace_back(s); }, method) {
+            ensemble_settings(problem.settings), problem.recipe, comm, [this](std::string_view s) { said.emplace_back(s); }, method) {
     for (std::uint32_t w = 0; w < std::uint32_t(problem.settings.walkers); ++w) {
       walkers.push_back(problem.chain(w, noise));
       walkers.back().start(problem.starting_point(w, {}));

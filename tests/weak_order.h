@@ -5,7 +5,7 @@
 #pragma once
 #include <memory>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 #include "tests/support.h"
 
 namespace kelvin {

@@ -5,7 +5,7 @@
 
 #include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/core/choice.h"
-#include "kelvin/data/npy.h"
+#include "kelvin/io/npy.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 #include "kelvin/data/generators.h"
 
 namespace kelvin {

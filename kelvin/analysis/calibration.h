@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 #include "kelvin/core/parallel.h"
-#include "kelvin/model/loss.h"
+#include "kelvin/energy/loss.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "kelvin/analysis/finding.h"
-#include "kelvin/chain/coupled.h"
+#include "kelvin/run/coupled.h"
 
 namespace kelvin {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "kelvin/data/derived.h"
-#include "kelvin/model/loss.h"
-#include "kelvin/model/mlp.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mlp.h"
 
 namespace kelvin {
 namespace {

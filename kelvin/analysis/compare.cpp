@@ -11,7 +11,7 @@
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/files.h"
 

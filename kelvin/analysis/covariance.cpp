@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/ensembles.h"
-#include "kelvin/model/gemm.h"
+#include "kelvin/function/gemm.h"
 
 namespace kelvin {
 namespace {
@@ -18,7 +18,7 @@ Eigen::Map<const Matrix> as_matrix(std::span<const double> rows, std::size_t wid
   return {rows.data(), Eigen::Index(rows.size() / width), Eigen::Index(width)};
 }
 
-Eigen::VectorXd mean_of(const Rows& rows) {
+Eigen::VectorXd mean_row(const Rows& rows) {
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(Eigen::Index(rows.width));
   rows.each([&](std::span<const double> piece) { sum += as_matrix(piece, rows.width).colwise().sum().transpose(); });
   return sum / double(rows.count);
@@ -142,7 +142,7 @@ Array spread(const Chosen& chosen, const std::vector<double>& values) {
 }  // namespace
 
 Covariance covariance(const Rows& rows, std::size_t count, CovarianceWay way) {
-  const Eigen::VectorXd mean = mean_of(rows);
+  const Eigen::VectorXd mean = mean_row(rows);
   Covariance c;
   c.mean.assign(mean.begin(), mean.end());
   rows.each([&](std::span<const double> piece) {
@@ -207,7 +207,7 @@ Analysed analyse_covariance(const Samples& samples, const AnalysisOptions& optio
     directions[fmt::format("v{}", k)] = spread(chosen, c.pairs.vectors[k]);
   AnalysisOptions all = options;
   all.part.clear(), all.blocks.clear();
-  const Eigen::VectorXd mean = mean_of(rows_of(choose(samples, all)));
+  const Eigen::VectorXd mean = mean_row(rows_of(choose(samples, all)));
   directions["mean"] = {{chosen.parameters}, {mean.begin(), mean.end()}};
   return out;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/error.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/parallel.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kelvin/analysis/eigenpairs.h"
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 

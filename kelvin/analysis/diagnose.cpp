@@ -404,7 +404,7 @@ Judgements validation(const Evidence& e) {
 
 // ---- the checks, worst faults first
 
-constexpr Check table[] = {
+constexpr Check all_diagnose_checks[] = {
     {"finite", Of::both, finite, "the potential of every draw is a number"},
     {"constraints", Of::both, residuals, "stored residuals of constraints are 0 up to rounding"},
     {"divergences", Of::sampling, divergences, "no proposal raises the energy by more than 1000 T"},
@@ -463,14 +463,14 @@ Table convergences(const Evidence& e) {
 
 }  // namespace
 
-std::span<const Check> diagnose_checks() { return table; }
+std::span<const Check> diagnose_checks() { return all_diagnose_checks; }
 
 Finding diagnose(const Samples& samples) {
   const Evidence e = evidence_of(samples);
   Finding finding{"diagnose", "Diagnosis", {}, {}, {}};
   Table checks;
   std::vector<std::string> faults, unknowns;
-  for (const Check& check : table) {
+  for (const Check& check : all_diagnose_checks) {
     if (check.kind == (e.training ? Of::sampling : Of::training)) continue;
     for (const Judgement& j : check.judge(e)) {
       checks.row({{"check", check.name}, {"verdict", shown(j.verdict)}, {"what", j.sentence}});

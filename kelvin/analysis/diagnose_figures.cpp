@@ -11,7 +11,7 @@
 namespace kelvin {
 namespace {
 
-constexpr std::size_t most_points = 500;  // of a curve
+constexpr std::size_t curve_points = 500;  // of a curve
 constexpr std::size_t most_walkers = 8;   // with a curve of their own
 
 // One curve a walker, of evenly spaced draws.
@@ -19,7 +19,7 @@ std::vector<Curve> traces(const Chains& chains) {
   std::vector<Curve> out;
   for (std::size_t w = 0; w < std::min(chains.size(), most_walkers); ++w) {
     Curve curve{fmt::format("walker {}", w), {}, {}, {}, {}, "line"};
-    const std::size_t n = chains[w].size(), points = std::min(n, most_points);
+    const std::size_t n = chains[w].size(), points = std::min(n, curve_points);
     for (std::size_t k = 0; k < points; ++k)
       curve.x.push_back(double(k * n / points)), curve.y.push_back(chains[w][k * n / points]);
     out.push_back(std::move(curve));
@@ -65,7 +65,7 @@ Figure autocorrelation_plot(const JudgedQuantity& q) {
                 false};
   const auto rho = autocorrelation(q.quantity.chains);
   const std::size_t n = std::min(rho.size(), std::size_t(std::max(20.0, 10 * q.time.tau))),
-                    points = std::min(n, most_points);
+                    points = std::min(n, curve_points);
   Curve curve{"all walkers", {}, {}, {}, {}, "line"};
   for (std::size_t k = 0; k < points; ++k)
     curve.x.push_back(double(k * n / points)), curve.y.push_back(rho[k * n / points]);

@@ -11,8 +11,8 @@
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
-#include "kelvin/core/mean.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/mean.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -196,9 +196,9 @@ double ess_below(const Chains& chains, std::span<const double> sorted, double sh
   return basic_ess(split(below(chains, quantile_of_sorted(sorted, share))));
 }
 
-double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
+double smaller_known(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
 
-double larger(double a, double b) { return -smaller(-a, -b); }
+double larger_known(double a, double b) { return -smaller_known(-a, -b); }
 
 AutocorrelationTime judged(double tau, std::size_t draws) {
   constexpr double enough = 50;
@@ -272,7 +272,7 @@ double quantile(const Chains& chains, double share) {
 
 double rhat(const Chains& chains) { return convergence(chains).rhat; }
 double ess_bulk(const Chains& chains) { return convergence(chains).ess_bulk; }
-double ess_tail(const Chains& chains) { return smaller(ess_quantile(chains, 0.05), ess_quantile(chains, 0.95)); }
+double ess_tail(const Chains& chains) { return smaller_known(ess_quantile(chains, 0.05), ess_quantile(chains, 0.95)); }
 double ess_mean(const Chains& chains) { return hopeless(chains) ? NAN : basic_ess(split(chains)); }
 double ess_sd(const Chains& chains) { return hopeless(chains) ? NAN : basic_ess(split(folded(chains, mean(chains)))); }
 double ess_quantile(const Chains& chains, double share) {
@@ -318,8 +318,8 @@ Convergence convergence(const Chains& chains) {
   const Chains bulk = scores.of(order, halves.size());
   c.mcse_mean = c.deviation / std::sqrt(basic_ess(halves));
   c.ess_bulk = basic_ess(bulk);
-  c.ess_tail = smaller(ess_below(chains, sorted, 0.05), ess_below(chains, sorted, 0.95));
-  c.rhat = larger(basic_rhat(bulk), basic_rhat(scores.of(folded_order(order, c.median), halves.size())));
+  c.ess_tail = smaller_known(ess_below(chains, sorted, 0.05), ess_below(chains, sorted, 0.95));
+  c.rhat = larger_known(basic_rhat(bulk), basic_rhat(scores.of(folded_order(order, c.median), halves.size())));
   return c;
 }
 

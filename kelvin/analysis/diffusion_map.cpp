@@ -8,7 +8,7 @@
 
 #include "kelvin/analysis/chosen.h"
 #include "kelvin/analysis/replay.h"
-#include "kelvin/model/gemm.h"
+#include "kelvin/function/gemm.h"
 
 namespace kelvin {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/error.h"
 
 namespace kelvin {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/encode.h"
 
-#include "kelvin/model/blocks.h"
-#include "kelvin/model/mlp.h"
+#include "kelvin/function/block.h"
+#include "kelvin/energy/mlp.h"
 
 namespace kelvin {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kelvin/chain/coupling.h"
+#include "kelvin/ensemble/coupling.h"
 #include "kelvin/core/record.h"
 
 namespace kelvin {

@@ -11,7 +11,7 @@
 #include "kelvin/analysis/replay.h"
 #include "kelvin/core/entry.h"
 #include "kelvin/dynamics/constraint.h"
-#include "kelvin/model/prior.h"
+#include "kelvin/energy/prior.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {

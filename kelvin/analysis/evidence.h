@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/columns.h"
-#include "kelvin/chain/run_settings.h"
+#include "kelvin/run/settings.h"
 
 namespace kelvin {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "kelvin/analysis/chosen.h"
-#include "kelvin/data/npy.h"
+#include "kelvin/io/npy.h"
 
 namespace kelvin {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "kelvin/analysis/landscape.h"
 #include "kelvin/core/entry.h"
-#include "kelvin/data/npy.h"
-#include "kelvin/model/blocks.h"
+#include "kelvin/io/npy.h"
+#include "kelvin/function/block.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
@@ -19,23 +19,23 @@ namespace fs = std::filesystem;
 // ---- the file
 
 // A column of a table, and the array that it is in a .npz file.
-struct Column {
+struct GridColumn {
   std::string name;
   std::vector<double> each_row;
   std::vector<std::size_t> shape;
   std::vector<double> array;  // if empty, each_row
 };
 
-void write_columns(const std::string& file, const std::vector<Column>& columns) {
+void write_columns(const std::string& file, const std::vector<GridColumn>& columns) {
   if (file.ends_with(".npz")) {
     std::map<std::string, ArrayView<double>> arrays;
-    for (const Column& c : columns) arrays[c.name] = {c.shape, c.array.empty() ? c.each_row : c.array};
+    for (const GridColumn& c : columns) arrays[c.name] = {c.shape, c.array.empty() ? c.each_row : c.array};
     const std::string part = file + ".part";
     write_npz(part, arrays);
     return fs::rename(part, file);
   }
   std::string text;
-  for (const Column& c : columns) {
+  for (const GridColumn& c : columns) {
     const char* quote = c.name.find(',') == std::string::npos ? "" : "\"";
     text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", quote, c.name, quote);
   }
@@ -184,18 +184,18 @@ Finding landscape_grid(const Scene& scene, const LandscapeOptions& o) {
     for (std::size_t d = 0; d < axes.size(); ++d) q[axes[d].place] = value_at(k, d);
   });
 
-  std::vector<Column> columns;
+  std::vector<GridColumn> columns;
   std::vector<std::size_t> shape;
   for (std::size_t d = 0; d < axes.size(); ++d) {
     shape.push_back(axes[d].values.size());
-    Column& c = columns.emplace_back(Column{axes[d].name, {}, {axes[d].values.size()}, axes[d].values});
+    GridColumn& c = columns.emplace_back(GridColumn{axes[d].name, {}, {axes[d].values.size()}, axes[d].values});
     for (std::size_t k = 0; k < points; ++k) c.each_row.push_back(value_at(k, d));
   }
   Finding finding{"landscape_grid", "On a grid over parameters", {}, {}, {}};
   Table table;
   for (std::size_t c = 0; c < readings.quantities().size(); ++c) {
     const std::string& name = readings.quantities()[c].name;
-    Column column{name, {}, shape, {}};
+    GridColumn column{name, {}, shape, {}};
     std::size_t lowest = 0;
     for (std::size_t k = 0; k < points; ++k) {
       column.each_row.push_back(rows[k][c]);
@@ -226,7 +226,7 @@ Finding landscape_trajectory(const Scene& scene, const LandscapeOptions& o) {
     for (const Observable& q : quantities(scene.replay.problem)) names.push_back(q.name);
   Readings readings(scene, names, each * samples.walkers);
 
-  std::vector<Column> columns(3 + names.size());
+  std::vector<GridColumn> columns(3 + names.size());
   columns[0].name = "walker", columns[1].name = "draw", columns[2].name = "step";
   for (std::size_t c = 0; c < names.size(); ++c) columns[3 + c].name = names[c];
   std::vector<std::vector<double>> waiting;  // points, until there are enough to share among threads
@@ -246,7 +246,7 @@ Finding landscape_trajectory(const Scene& scene, const LandscapeOptions& o) {
     if (waiting.size() >= 16 * scene.threads) read();
   });
   read();
-  for (Column& c : columns) c.shape = {c.each_row.size()};
+  for (GridColumn& c : columns) c.shape = {c.each_row.size()};
 
   constexpr std::size_t most_drawn = 1000;  // draws of a walker; the file has them all
   Finding finding{"landscape_trajectory", "Along the trajectory", {}, {}, {}};

@@ -6,7 +6,7 @@
 
 #include "kelvin/analysis/curvature.h"
 #include "kelvin/analysis/landscape.h"
-#include "kelvin/model/hessian.h"
+#include "kelvin/energy/hessian.h"
 
 namespace kelvin {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "kelvin/analysis/landscape.h"
-#include "kelvin/core/eigen.h"
-#include "kelvin/data/npy.h"
+#include "kelvin/numeric/eigen.h"
+#include "kelvin/io/npy.h"
 
 namespace kelvin {
 namespace {
@@ -15,7 +15,7 @@ struct Place {
 Place same(Place p) { return p; }
 
 // A plane and the coordinates (x, y) it is drawn in.
-struct Plane {
+struct SurfacePlane {
   std::vector<double> centre, d0, d1;
   std::string x_label, y_label;
   double reach = 0;  // half-width at scale 1; 0: what holds all draws
@@ -33,7 +33,7 @@ bool has_draws(const Scene& scene) {
 }
 
 // mean, v0, v1 in a file: flat, laid out as the run's blocks are.
-Plane plane_in(const std::string& file, const Scene& scene, const LandscapeOptions& o) {
+SurfacePlane plane_in(const std::string& file, const Scene& scene, const LandscapeOptions& o) {
   const std::size_t size = scene.replay.problem.recipe.size;
   const auto arrays = read_npz(file);
   const auto take = [&](const char* name) {
@@ -44,14 +44,14 @@ Plane plane_in(const std::string& file, const Scene& scene, const LandscapeOptio
                   size);
     return at->second.values;
   };
-  Plane plane;
+  SurfacePlane plane;
   plane.d0 = take("v0"), plane.d1 = take("v1");
   plane.centre = o.at.empty() && arrays.contains("mean") ? take("mean") : point_at(scene, or_last(o.at, scene));
   plane.x_label = "along v0", plane.y_label = "along v1";
   return plane;
 }
 
-Plane from_file(const Scene& scene, const LandscapeOptions& o) {
+SurfacePlane from_file(const Scene& scene, const LandscapeOptions& o) {
   if (o.directions.empty()) throw Error("--spanned-by given needs --directions FILE.npz with the arrays v0 and v1");
   return plane_in(o.directions, scene, o);
 }
@@ -59,7 +59,7 @@ Plane from_file(const Scene& scene, const LandscapeOptions& o) {
 constexpr std::size_t most_for_covariance = 1000;
 
 // The two directions in which the draws spread most.
-Plane from_covariance(const Scene& scene, const LandscapeOptions& o) {
+SurfacePlane from_covariance(const Scene& scene, const LandscapeOptions& o) {
   const std::string run = run_of(scene), file = run + "/analysis/directions.npz";
   if (std::filesystem::exists(file)) return plane_in(file, scene, o);
   const std::size_t n = scene.replay.problem.recipe.size;
@@ -82,7 +82,7 @@ Plane from_covariance(const Scene& scene, const LandscapeOptions& o) {
   mean /= count;
   square.selfadjointView<Eigen::Lower>().rankUpdate(mean, -count);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(square);
-  Plane plane;
+  SurfacePlane plane;
   plane.centre = origin;
   for (std::size_t i = 0; i < n; ++i) plane.centre[i] += mean(Eigen::Index(i));
   if (!o.at.empty()) plane.centre = point_at(scene, o.at);
@@ -97,8 +97,8 @@ Plane from_covariance(const Scene& scene, const LandscapeOptions& o) {
   return plane;
 }
 
-Plane from_random(const Scene& scene, const LandscapeOptions& o) {
-  Plane plane;
+SurfacePlane from_random(const Scene& scene, const LandscapeOptions& o) {
+  SurfacePlane plane;
   plane.centre = point_at(scene, or_last(o.at, scene));
   const auto& blocks = scene.replay.problem.recipe.blocks;
   plane.d0 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 0);
@@ -110,9 +110,9 @@ Plane from_random(const Scene& scene, const LandscapeOptions& o) {
 
 // F_j = theta_0 + alpha (theta_j - theta_0), point = beta F_1 + (1 - beta) F_2: the optima at alpha = 1, beta = 1 and
 // 0.
-Plane from_optima(const Scene& scene, const LandscapeOptions& o) {
+SurfacePlane from_optima(const Scene& scene, const LandscapeOptions& o) {
   if (o.other.empty()) throw Error("--spanned-by optima needs the second optimum: --other RUN, or RUN:draw:walker");
-  Plane plane;
+  SurfacePlane plane;
   plane.centre = point_at(scene, o.from);
   plane.d0 = point_at(scene, or_last(o.to, scene)), plane.d1 = point_at(scene, o.other);
   for (std::size_t i = 0; i < plane.centre.size(); ++i) plane.d0[i] -= plane.centre[i], plane.d1[i] -= plane.centre[i];
@@ -125,7 +125,7 @@ Plane from_optima(const Scene& scene, const LandscapeOptions& o) {
 
 struct Span {
   std::string_view name;
-  Plane (*plane)(const Scene&, const LandscapeOptions&);
+  SurfacePlane (*plane)(const Scene&, const LandscapeOptions&);
 };
 constexpr Span spans[] = {
     {"covariance", from_covariance}, {"random", from_random}, {"optima", from_optima}, {"given", from_file}};
@@ -142,7 +142,7 @@ struct Shadow {
   double share = NAN;                       // of their squared distances from the centre
   std::size_t draws = 0;
 };
-Shadow shadow_of(const Plane& plane, const Scene& scene) {
+Shadow shadow_of(const SurfacePlane& plane, const Scene& scene) {
   const double g00 = dot(plane.d0, plane.d0), g01 = dot(plane.d0, plane.d1), g11 = dot(plane.d1, plane.d1);
   const double determinant = g00 * g11 - g01 * g01;
   if (!(determinant > 1e-20 * g00 * g11))
@@ -169,7 +169,7 @@ struct Window {
   double x_low, x_high, y_low, y_high;
   bool holds(Place p) const { return p.x >= x_low && p.x <= x_high && p.y >= y_low && p.y <= y_high; }
 };
-Window window_of(const Plane& plane, const Shadow& shadow, double scale, double reach) {
+Window window_of(const SurfacePlane& plane, const Shadow& shadow, double scale, double reach) {
   if (plane.square) return {0, 1, 0, 1};
   double x = reach > 0 ? reach : plane.reach, y = x;
   if (x == 0) {
@@ -191,7 +191,7 @@ std::vector<double> spaced(double low, double high, std::size_t intervals) {
 }
 
 // Walkers as curves; where some of their draws lie outside, those that do not as points.
-std::vector<Curve> trails(const Plane& plane, const Shadow& shadow, const Window& window) {
+std::vector<Curve> trails(const SurfacePlane& plane, const Shadow& shadow, const Window& window) {
   std::vector<Curve> curves;
   for (std::size_t w = 0; w < shadow.walkers.size(); ++w) {
     Curve curve{fmt::format("walker {}", w), {}, {}, {}, {}, "line"};
@@ -243,7 +243,7 @@ std::vector<double> filter_normalised(std::span<const Block> blocks, std::span<c
 Finding landscape_surface(const Scene& scene, const LandscapeOptions& o) {
   check(o);
   const Span& span = row_named<Span>(o.spanned_by, spans, "way to span a surface", "--spanned-by");
-  const Plane plane = span.plane(scene, o);
+  const SurfacePlane plane = span.plane(scene, o);
   if (plane.square && (o.scale != LandscapeOptions().scale || o.reach > 0))
     throw Error("a surface through two optima is drawn for alpha and beta in [0, 1]; leave --scale and --reach out");
   const Shadow shadow = shadow_of(plane, scene);

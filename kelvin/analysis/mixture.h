@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "kelvin/model/noise_law.h"
+#include "kelvin/energy/noise_law.h"
 
 namespace kelvin {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/data/npy.h"
+#include "kelvin/io/npy.h"
 
 namespace kelvin {
 
@@ -93,11 +93,11 @@ void write_arrays(const Predictive& p, const std::vector<double>& levels, const 
   write_npz(file, arrays);
 }
 
-constexpr PredictionsFormat table[] = {{".csv", write_csv}, {".npz", write_arrays}};
+constexpr PredictionsFormat all_predictions_formats[] = {{".csv", write_csv}, {".npz", write_arrays}};
 
 }  // namespace
 
-std::span<const PredictionsFormat> predictions_formats() { return table; }
+std::span<const PredictionsFormat> predictions_formats() { return all_predictions_formats; }
 
 const PredictionsFormat& predictions_format_of(const std::string& file) {
   return row_named(fs::path(file).extension().string(), predictions_formats(), "format of predictions", file);

@@ -6,9 +6,9 @@
 
 #include "kelvin/analysis/mixture.h"
 #include "kelvin/core/parallel.h"
-#include "kelvin/model/blocks.h"
-#include "kelvin/model/loss.h"
-#include "kelvin/model/mlp.h"
+#include "kelvin/function/block.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mlp.h"
 
 namespace kelvin {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include "kelvin/analysis/calibration.h"
 #include "kelvin/analysis/replay.h"
-#include "kelvin/model/noise_law.h"
+#include "kelvin/energy/noise_law.h"
 
 namespace kelvin {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kelvin/core/parallel.h"
-#include "kelvin/model/loss.h"
+#include "kelvin/energy/loss.h"
 
 namespace kelvin {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "kelvin/chain/problem.h"
+#include "kelvin/run/problem.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t fewest_draws = 100;
 constexpr std::size_t most_for_quantiles = 1'000'000;
-constexpr std::size_t numbers_at_once = std::size_t(1) << 24;  // of parameters, 128 MB
+constexpr std::size_t numbers_summarised = std::size_t(1) << 24;  // of parameters, 128 MB
 
 Table::Row diagnosed(const std::string& name, const Chains& chains, std::size_t together) {
   const Convergence c = ensemble_convergence(chains, together);
@@ -105,7 +105,7 @@ bool add_blocks(Table& table, const Samples& samples, const std::vector<std::str
 }
 
 void add_parameters(Table& table, const Samples& samples, const std::vector<std::string>& blocks, const Done& done) {
-  const std::size_t at_once = std::max<std::size_t>(1, numbers_at_once / (samples.walkers * samples.draws));
+  const std::size_t at_once = std::max<std::size_t>(1, numbers_summarised / (samples.walkers * samples.draws));
   std::size_t seen = 0, total = 0;
   for (const std::string& block : blocks) total += width_of(samples, "posterior/" + block);
   for (const std::string& block : blocks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a tempered run fared: the law of alpha, its round trips between target and wall, and the bias.
-#include "kelvin/model/tempering.h"
+#include "kelvin/energy/tempering.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace kelvin {
 namespace {
 
-constexpr std::size_t most_points = 1000;  // of a trace
+constexpr std::size_t trace_points = 1000;  // of a trace
 
 // From alpha = 0 to near the wall and through 0 again; draws that are far apart miss some.
 std::size_t round_trips(const std::vector<double>& alpha, double width) {
@@ -89,7 +89,7 @@ Analysed analyse_tempering(const Samples& given, const AnalysisOptions& options,
     trips += count, steps += step.back() - step.front();
     inside += share / double(samples.walkers), heat += warmth / double(samples.walkers);
     Curve curve{fmt::format("walker {}", w), {}, {}, {}, {}};
-    const std::size_t every = (step.size() + most_points - 1) / most_points;
+    const std::size_t every = (step.size() + trace_points - 1) / trace_points;
     for (std::size_t n = 0; n < step.size(); n += every)
       curve.x.push_back(step[n]), curve.y.push_back(1 / ground.ramp.value(alpha[w][n]));
     trace.curves.push_back(std::move(curve));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 
 namespace kelvin {
 

@@ -6,7 +6,7 @@
 
 #include "kelvin/chain/checks.h"
 #include "kelvin/core/isa.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 

@@ -12,9 +12,9 @@
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
-#include "kelvin/model/metric.h"
-#include "kelvin/model/scaled.h"
-#include "kelvin/model/tempered.h"
+#include "kelvin/energy/metric.h"
+#include "kelvin/energy/scaled.h"
+#include "kelvin/energy/tempered.h"
 
 namespace kelvin {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/core/eigen.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 

@@ -174,5 +174,6 @@ void Chain<Real>::restore_frozen(std::size_t k) {
   template void Chain<Real>::restore_frozen(std::size_t);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
+#undef KELVIN_MEMBERS
 
 }  // namespace kelvin

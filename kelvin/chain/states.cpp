@@ -5,7 +5,7 @@
 
 #include "kelvin/chain/chain.h"
 #include "kelvin/chain/checks.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -223,5 +223,6 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
   template void Chain<Real>::next_phase();
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
+#undef KELVIN_MEMBERS
 
 }  // namespace kelvin

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 
 namespace kelvin {
 namespace {

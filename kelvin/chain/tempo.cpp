@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kelvin/chain/chain.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 
@@ -53,5 +53,6 @@ double Chain<Real>::weight_of_time() const {
   template void Chain<Real>::follow_tempo(const Move&);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
+#undef KELVIN_MEMBERS
 
 }  // namespace kelvin

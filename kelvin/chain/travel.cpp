@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kelvin/chain/stiffness.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -254,5 +254,6 @@ void Chain<Real>::temper(std::size_t meeting) {
   template void Chain<Real>::begin_with_bias(std::span<const double>);
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
+#undef KELVIN_MEMBERS
 
 }  // namespace kelvin

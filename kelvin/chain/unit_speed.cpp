@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kelvin/chain/chain.h"
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 
@@ -107,5 +107,6 @@ void Chain<Real>::learn_by_energy() {
   template void Chain<Real>::learn_by_energy();
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)
+#undef KELVIN_MEMBERS
 
 }  // namespace kelvin

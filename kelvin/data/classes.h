@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Targets that are classes: labels, the order of the classes, and their numbers.
 #pragma once
-#include "kelvin/data/rows.h"
+#include "kelvin/io/rows.h"
 
 namespace kelvin {
 

@@ -2,10 +2,14 @@
 // Rows of inputs and targets, as every model sees them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace kelvin {
+
+using Batch = std::span<const std::uint32_t>;  // row numbers; empty means every row
 
 // stored = (original - mean) / scale, per column; empty means the stored numbers are the original ones.
 struct Units {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kelvin/core/error.h"
-#include "kelvin/data/csv.h"
+#include "kelvin/core/text.h"
 
 namespace kelvin {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "kelvin/core/eigen.h"
+#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/noise.h"
-#include "kelvin/data/csv.h"
+#include "kelvin/core/text.h"
 
 namespace kelvin {
 namespace {
@@ -285,7 +285,7 @@ constexpr Parameter factor_takes[] = {
     seed_parameter,
 };
 
-constexpr Generator table[] = {
+constexpr Generator all_generators[] = {
     {"spiral", spiral_takes, "two interlocking spiral arms (classes)", spiral, spiral_paths},
     {"trigonometric", trigonometric_takes, "points on a cosine and on a sine (classes)", trigonometric,
      trigonometric_paths},
@@ -311,7 +311,7 @@ double Draws::normal(std::uint16_t place, std::size_t i) const {
   return z;
 }
 
-std::span<const Generator> generators() { return table; }
+std::span<const Generator> generators() { return all_generators; }
 
 std::vector<Path> known_paths(const Choice& choice) {
   const Generator& row = row_named(choice.name, generators(), "generator", choice.where);

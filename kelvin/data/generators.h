@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets made by formula: inputs x1, x2, ..., target y. To add one, write its function and add its row to `table` in
+// Datasets made by formula: inputs x1, x2, ..., target y. To add one, write its function and add its row to `all_generators` in
 // generators.cpp. A dataset is a pure function of the seed and the parameters.
 #pragma once
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 #include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/dynamics/recipe.h"
 
@@ -246,7 +246,7 @@ std::unique_ptr<Manifold<Real>> make(const HeldConstraint& h) {
   return std::make_unique<M<Real>>(h);
 }
 
-constexpr Constraint table[] = {
+constexpr Constraint all_constraints[] = {
     {"circle", round_parameters, Unit::entry, true, one, make<Circle, float>, make<Circle, double>, "",
      "each weight w has a slack s with w^2 + s^2 = radius^2, so |w| <= radius; exact rotations"},
     {"sphere", round_parameters, Unit::row, true, one, make<Sphere, float>, make<Sphere, double>, "",
@@ -262,7 +262,7 @@ constexpr Constraint table[] = {
 
 }  // namespace
 
-std::span<const Constraint> constraints() { return table; }
+std::span<const Constraint> constraints() { return all_constraints; }
 
 Unit HeldConstraint::unit() const { return row ? row->unit : Unit::block; }
 

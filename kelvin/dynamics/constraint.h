@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/model/potential.h"
+#include "kelvin/energy/potential.h"
 
 namespace kelvin {
 

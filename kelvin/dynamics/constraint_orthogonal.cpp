@@ -6,8 +6,8 @@
 
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/constraint_loops.h"
-#include "kelvin/model/gemm.h"
-#include "kelvin/model/initialiser.h"
+#include "kelvin/function/gemm.h"
+#include "kelvin/function/initialiser.h"
 
 namespace kelvin {
 namespace {

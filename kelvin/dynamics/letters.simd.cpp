@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin::KELVIN_ISA {
 namespace {
@@ -361,7 +361,7 @@ template <class Real>
 void nothing(const Part<Real>&, double, std::span<const Real>) {}
 
 using enum Joint;
-constexpr Letter table[] = {
+constexpr Letter all_letters[] = {
     // clang-format off
     {{.drifts = true},                                    'A', no,       true,  false, 0, false, Forgets::never,  drift<float>,         drift<double>,         "drift: q moves along p"},
     {{},                                                  'B', gradient, false, true,  0, false, Forgets::never,  kick<float>,          kick<double>,          "kick: p follows the gradient"},
@@ -406,6 +406,6 @@ constexpr Letter table[] = {
 
 }  // namespace
 
-std::span<const Letter> letters() { return table; }
+std::span<const Letter> letters() { return all_letters; }
 
 }  // namespace kelvin::KELVIN_ISA

@@ -56,7 +56,7 @@ constexpr PresetRole ra0[] = {{"slow", all_but_last, "scheme = '(BB)10A(..)10A(B
 constexpr PresetRole ra1[] = {{"slow", all_but_last, "scheme = '(BB)10(.A.)10(BB)10'"},
                               {"fast", last, "scheme = '<(BAB)10>(BAB)10<~(BAB)10>'"}};
 
-constexpr Preset table[] = {
+constexpr Preset all_presets[] = {
     {"sgd", sgd, "step = 0.1", "stochastic gradient descent in every layer"},
     {"adam", adam, "step = 0.005", "Adam in every layer"},
     {"langevin", langevin, "step = 0.1, friction = 1.0, temperature = 1e-4",
@@ -189,7 +189,7 @@ void check_beside(const Preset& preset, const Choice& choice) {
 
 }  // namespace
 
-std::span<const Preset> presets() { return table; }
+std::span<const Preset> presets() { return all_presets; }
 
 void apply_preset(Value::Group& file, std::size_t layers) {
   const auto given = file.find("preset");

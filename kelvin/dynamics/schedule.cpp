@@ -79,7 +79,7 @@ constexpr Parameter logarithmic_takes[] = {{"from", "", "value at the first step
                                            {"delay", "1.0", "steps before the decay sets in"},
                                            {"until", "0.0", "steps after which it is 0; 0 for never"}};
 
-constexpr ScheduleRow table[] = {
+constexpr ScheduleRow all_schedules[] = {
     {"constant", constant_takes, constant, "the same at every step; a bare number means this"},
     {"posterior", posterior_takes, posterior, "times / N, N the rows of training data (1 without data)"},
     {"linear", ramp_takes, linear, "a straight line"},
@@ -98,7 +98,7 @@ constexpr ScheduleRow table[] = {
 
 }  // namespace
 
-std::span<const ScheduleRow> schedules() { return table; }
+std::span<const ScheduleRow> schedules() { return all_schedules; }
 
 Schedule::Schedule(const Choice& choice, const Horizon& horizon)
     : row_(&row_named(choice.name, schedules(), "schedule", choice.where)), horizon_(horizon) {

@@ -12,7 +12,7 @@ namespace kelvin {
 namespace {
 
 using enum Kinetic;
-constexpr NamedScheme table[] = {
+constexpr NamedScheme all_schemes[] = {
     // clang-format off
     {"baoab",  "BAOAB",      exact,  after_bath, "vrorv",      "Leimkuhler and Matthews 2013"},
     {"baoa",   "BAOA",       exact,  on_step,    "vror",       "Leimkuhler and Matthews 2013, BAOAB read after its second drift"},
@@ -66,7 +66,7 @@ bool has_word(std::string_view words, std::string_view word) {
 
 const NamedScheme* known(std::string_view text) {
   const std::string name = lower(text);
-  for (const NamedScheme& s : table)
+  for (const NamedScheme& s : all_schemes)
     if (s.name == name || s.text == text || has_word(s.aliases, name)) return &s;
   return nullptr;
 }
@@ -90,7 +90,7 @@ struct Parser {
     std::string symbols;
     for (const Letter& l : letters()) symbols += (symbols.empty() ? "" : " ") + std::string(1, l.symbol);
     std::vector<std::string> names;
-    for (const NamedScheme& s : table) names.emplace_back(s.name);
+    for (const NamedScheme& s : all_schemes) names.emplace_back(s.name);
     throw Error("no letter '{}' in scheme \"{}\"; known letters: {}; `kelvin list schemes` shows the named ones{}", c,
                 text, symbols, suggestion(lower(text), names));
   }
@@ -205,7 +205,7 @@ std::vector<int> looks_of(const std::vector<Spelled>& sequence, std::string_view
 
 }  // namespace
 
-std::span<const NamedScheme> schemes() { return table; }
+std::span<const NamedScheme> schemes() { return all_schemes; }
 
 Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters) {
   const NamedScheme* row = known(text);

@@ -8,7 +8,7 @@
 namespace kelvin {
 namespace {
 
-constexpr Rescaling table[] = {
+constexpr Rescaling all_rescalings[] = {
     {"unit", MassShape::none, "the coordinates as they are"},
     {"diagonal", MassShape::diagonal, "each coordinate in units of its own standard deviation"},
     {"dense", MassShape::dense, "coordinates without correlations: one part, memory for the square of its numbers"},
@@ -25,7 +25,7 @@ void between(std::string_view key, double x, double least, double most) {
 
 }  // namespace
 
-std::span<const Rescaling> rescalings() { return table; }
+std::span<const Rescaling> rescalings() { return all_rescalings; }
 
 std::span<const CovarianceForm> covariance_forms() { return forms; }
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <set>
 
-#include "kelvin/chain/tempering.h"
+#include "kelvin/run/tempering.h"
 #include "kelvin/core/record.h"
 #include "kelvin/experiment/measure.h"
-#include "kelvin/model/loss.h"
-#include "kelvin/model/mlp.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mlp.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
 

@@ -3,7 +3,7 @@
 // is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
 #pragma once
 
-#include "kelvin/chain/run_settings.h"
+#include "kelvin/run/settings.h"
 #include "kelvin/core/error.h"
 #include "kelvin/core/json.h"
 

@@ -7,8 +7,8 @@
 #include "kelvin/analysis/contour.h"
 #include "kelvin/analysis/landscape.h"
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/core/mean.h"
-#include "kelvin/model/toys.h"
+#include "kelvin/numeric/mean.h"
+#include "kelvin/energy/toys.h"
 
 namespace kelvin {
 namespace {
@@ -114,7 +114,7 @@ double curvature_deviation(const Snapshot& s) {
   return mean_of(all).error * std::sqrt(double(all.size()));
 }
 
-const Measure table[] = {
+const Measure all_measures[] = {
     {"train.loss", [](const Snapshot& s) { return score(s, "train", &Score::loss); }, false,
      "mean loss of the training rows"},
     {"train.accuracy", [](const Snapshot& s) { return score(s, "train", &Score::accuracy); }, false,
@@ -150,6 +150,6 @@ const Measure table[] = {
 
 }  // namespace
 
-std::span<const Measure> measures() { return table; }
+std::span<const Measure> measures() { return all_measures; }
 
 }  // namespace kelvin

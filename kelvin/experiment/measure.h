@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kelvin/analysis/finding.h"
-#include "kelvin/chain/problem.h"
+#include "kelvin/run/problem.h"
 
 namespace kelvin {
 

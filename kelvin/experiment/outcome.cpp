@@ -19,7 +19,7 @@ MeanOf deviation(const std::vector<double>& x) {
   return {sd, sd / std::sqrt(2 * (n - 1))};
 }
 
-const Statistic table[] = {
+const Statistic all_statistics[] = {
     {"mean", [](const std::vector<double>& x) { return mean_of(x); }, true},
     {"size",
      [](const std::vector<double>& x) {
@@ -366,7 +366,7 @@ void add_classifiers(const Experiment& experiment, const std::vector<Outcome>& o
 
 }  // namespace
 
-std::span<const Statistic> statistics() { return table; }
+std::span<const Statistic> statistics() { return all_statistics; }
 
 std::string_view verdict(double excess, double error) {
   if (std::isnan(excess)) return "not measured";

@@ -2,7 +2,7 @@
 // What the runs of an experiment say together: a table beside the published numbers, its claims judged, its figures.
 #pragma once
 #include "kelvin/analysis/finding.h"
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 #include "kelvin/experiment/experiment.h"
 
 namespace kelvin {

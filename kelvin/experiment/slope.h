@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "kelvin/core/mean.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <filesystem>
 
-#include "kelvin/chain/run_settings.h"
+#include "kelvin/run/settings.h"
 
 namespace kelvin {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <filesystem>
 
-#include "kelvin/chain/coupling.h"
+#include "kelvin/ensemble/coupling.h"
 #include "kelvin/trajectory/moments.h"
 
 namespace kelvin {

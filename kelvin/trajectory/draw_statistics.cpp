@@ -17,7 +17,7 @@ bool constrained(const Recipe& r) {
                              [](const PartRecipe& part) { return !part.constraints.empty(); });
 }
 // energy is the Hamiltonian U + p.p/2m; lp is -N U, the log posterior up to a constant.
-const DrawStatistic table[] = {
+const DrawStatistic all_draw_statistics[] = {
     {"step", "<i8", false, [](const Reading& r, std::size_t, double, const Clock&) { return double(r.step); }},
     {"potential", "<f8", false, [](const Reading& r, std::size_t, double, const Clock&) { return r.energy; }},
     {"lp", "<f8", false, [](const Reading& r, std::size_t, double rows, const Clock&) { return -rows * r.energy; }},
@@ -66,6 +66,6 @@ const DrawStatistic table[] = {
 
 }  // namespace
 
-std::span<const DrawStatistic> draw_statistics() { return table; }
+std::span<const DrawStatistic> draw_statistics() { return all_draw_statistics; }
 
 }  // namespace kelvin

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kelvin/chain/chain.h"
-#include "kelvin/chain/run_settings.h"
+#include "kelvin/run/settings.h"
 
 namespace kelvin {
 

@@ -11,8 +11,8 @@
 
 #include "kelvin/core/entry.h"
 #include "kelvin/core/error.h"
-#include "kelvin/data/npy.h"
-#include "kelvin/data/safetensors.h"
+#include "kelvin/io/npy.h"
+#include "kelvin/io/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -67,7 +67,7 @@ Selection select(const fs::path& run, const ExportOptions& options) {
 }
 
 // Without a slash at its end; "." by its name.
-fs::path directory_of(const fs::path& run) {
+fs::path run_directory(const fs::path& run) {
   const fs::path plain = (run / "").lexically_normal().parent_path();
   return plain.filename().string().starts_with('.') ? fs::canonical(run) : plain;
 }
@@ -85,7 +85,7 @@ std::optional<std::size_t> draw_of(const std::string& text, const Selection& s) 
   return n;
 }
 
-std::vector<double> mean_of(const Selection& s, const Variable& v, std::size_t walker) {
+std::vector<double> stored_mean(const Selection& s, const Variable& v, std::size_t walker) {
   if (v.group == moments) return s.samples.running_mean(v.name, walker);
   std::vector<double> mean(v.size(), 0.0);
   in_pieces(s.samples.draws, v.size(), [&](std::size_t first, std::size_t count) {
@@ -101,7 +101,7 @@ std::vector<double> state(const Selection& s, const Variable& v) {
   if (s.draw) return s.values(v, s.walkers.front(), *s.draw, 1);
   std::vector<double> mean(v.size(), 0.0);
   for (const std::size_t w : s.walkers) {
-    const auto of_walker = mean_of(s, v, w);
+    const auto of_walker = stored_mean(s, v, w);
     for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += of_walker[k] / double(s.walkers.size());
   }
   return mean;
@@ -307,7 +307,7 @@ void write_stan_csv(const Selection& s, const std::string& file) {
   out.flush();
 }
 
-constexpr Format table[] = {
+constexpr Format all_formats[] = {
     {"netcdf", ".nc", false, false, write_netcdf, "netCDF-4 with the groups of ArviZ: all draws, all statistics"},
     {"csv", ".csv", false, false, write_csv, "a table: a row per draw, statistics first, then every parameter"},
     {"stan-csv", ".csv", false, true, write_stan_csv, "what CmdStan writes: a file per walker, FILE_1.csv, FILE_2.csv"},
@@ -319,7 +319,7 @@ constexpr Format table[] = {
 std::vector<std::pair<fs::path, std::vector<std::size_t>>> files_of(const Selection& s, const Format& format,
                                                                     const ExportOptions& options) {
   fs::path file = options.file;
-  if (file.empty()) file = directory_of(s.samples.run).string() + std::string(format.extension);
+  if (file.empty()) file = run_directory(s.samples.run).string() + std::string(format.extension);
   if (!format.per_walker) return {{file, s.walkers}};
   std::vector<std::pair<fs::path, std::vector<std::size_t>>> files;
   for (const std::size_t w : s.walkers)
@@ -352,7 +352,7 @@ std::size_t Selection::draws_in(const std::string& group) const {
 }
 
 std::map<std::string, std::string> Selection::about() const {
-  std::map<std::string, std::string> texts = {{"run", directory_of(samples.run).filename().string()}};
+  std::map<std::string, std::string> texts = {{"run", run_directory(samples.run).filename().string()}};
   const fs::path attributes = samples.run / "samples.zarr" / ".zattrs";
   try {
     const auto given = nlohmann::json::parse(read_file(attributes));
@@ -367,7 +367,7 @@ std::map<std::string, std::string> Selection::about() const {
   return texts;
 }
 
-std::span<const Format> formats() { return table; }
+std::span<const Format> formats() { return all_formats; }
 
 std::vector<std::string> export_run(const fs::path& run, const Format& format, const ExportOptions& options) {
   if (!options.draw.empty() && !format.one_state)

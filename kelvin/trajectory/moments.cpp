@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "kelvin/core/sums.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 

@@ -7,11 +7,11 @@
 #include <limits>
 #include <sstream>
 
-#include "kelvin/chain/exchange.h"
+#include "kelvin/ensemble/exchange.h"
 #include "kelvin/core/error.h"
 #include "kelvin/core/record.h"
-#include "kelvin/data/npy.h"
-#include "kelvin/data/safetensors.h"
+#include "kelvin/io/npy.h"
+#include "kelvin/io/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kelvin/core/json.h"
-#include "kelvin/model/potential.h"
+#include "kelvin/energy/potential.h"
 #include "kelvin/trajectory/manifest.h"
 
 namespace kelvin {

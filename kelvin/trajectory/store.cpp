@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kelvin/core/entry.h"
-#include "kelvin/model/blocks.h"
+#include "kelvin/function/block.h"
 #include "kelvin/trajectory/draw_statistics.h"
 
 namespace kelvin {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "kelvin/chain/problem.h"
-#include "kelvin/chain/run.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/run.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr_tree.h"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin check`: a conjugate problem, Bayesian linear regression, with the user's scheme, step and temperature. Its
+// posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
+#include "apps/cli/command.h"
+#include "kelvin/analysis/diagnostics.h"
+#include "kelvin/chain/affine_map.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/run.h"
+#include "kelvin/numeric/eigen.h"
+
+namespace kelvin::cli {
+namespace {
+
+constexpr int dimension = 4, rows = 200;
+
+struct Options {
+  std::string file, scheme = "BAOAB", batch = "full";
+  std::string step = "0.1", friction = "1", temperature = "posterior";
+  double curvature = 1;
+  long steps = 200000, seed = 1;
+  bool json = false;
+};
+
+RunSettings conjugate_problem(const Options& o, const PartSettings& part) {
+  Value file = parse_toml(
+      fmt::format(R"(
+seed = {}
+precision = "double"
+data = {{ generator = {{ name = "linear", rows = {}, dimension = {}, noise = {} }} }}
+model = {{ layers = [{}, 1], loss = "gaussian", scale = {}, prior = {{ name = "gaussian", scale = 10.0 }} }}
+)",
+                  o.seed, rows, dimension, 1 / std::sqrt(o.curvature), dimension, 1 / std::sqrt(o.curvature)),
+      "check");
+  RunSettings settings = read_run_settings(file);
+  settings.steps = o.steps;
+  settings.batch.size.text = o.batch;
+  settings.part["all"] = part;
+  settings.part["all"].blocks = {"*"};
+  return settings;
+}
+
+// The closed form, from the data and not from the potential: U(w) = mean((y - x.w - b)^2)/2 s^2 + |w, b|^2/(2 S^2 N) +
+// const.
+struct Posterior {
+  Eigen::MatrixXd curvature;  // of U
+  Eigen::VectorXd mean;
+};
+Posterior closed_form(const Problem<double>& problem) {
+  const Dataset& data = problem.data.train;
+  const Eigen::Index N = Eigen::Index(data.rows), d = dimension;
+  Eigen::MatrixXd X(N, d + 1);
+  Eigen::VectorXd y(N);
+  for (Eigen::Index i = 0; i < N; ++i) {
+    for (Eigen::Index k = 0; k < d; ++k) X(i, k) = data.inputs[std::size_t(i * d + k)];
+    X(i, d) = 1;
+    y(i) = data.targets[std::size_t(i)];
+  }
+  const double s = problem.settings.model.scale, S = 10;
+  Posterior p;
+  p.curvature = (X.transpose() * X / (s * s) + Eigen::MatrixXd::Identity(d + 1, d + 1) / (S * S)) / double(N);
+  p.mean = p.curvature.ldlt().solve(X.transpose() * y / (s * s) / double(N));
+  return p;
+}
+
+Table compare(const Options& o, const PartSettings& part, std::vector<std::string>& words) {
+  const Problem<double> problem = make_problem<double>(conjugate_problem(o, part), [](std::string_view) {});
+  const Posterior exact_law = closed_form(problem);
+  const double T = problem.recipe.parts[0].temperature.at(0), h = problem.recipe.parts[0].step.at(0);
+  if (T <= 0) throw Error("at temperature 0 there is no law to compare with; give a temperature above 0");
+  const std::string& text = problem.recipe.parts[0].scheme.text;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(exact_law.curvature);
+  const Eigen::MatrixXd V = eigen.eigenvectors();
+  const Eigen::Index n = V.rows();
+
+  // Exactly, where the string is an affine map.
+  const bool affine = !problem.recipe.parts[0].scheme.proposes && o.batch == "full";
+  Eigen::MatrixXd law;
+  if (affine) law = stationary_covariance(affine_map(*problem.potential, problem.recipe));
+
+  // And by running it.
+  const Noise<double> noise;
+  std::vector<Chain<double>> walkers;
+  walkers.push_back(problem.chain(0, noise));
+  walkers[0].start({exact_law.mean.data(), std::size_t(n)});
+  std::vector<std::vector<double>> squares;
+  squares.resize(std::size_t(n));
+  std::vector<double> kinetic;
+  const std::uint64_t steps = std::uint64_t(o.steps);
+  run<double>(
+      walkers, {steps / 10, steps, 1, steps, 1},
+      [&](const Draw<double>& draw) {
+        const Eigen::VectorXd x =
+            V.transpose() * (Eigen::Map<const Eigen::VectorXd>(draw.q.data(), n) - exact_law.mean);
+        for (Eigen::Index k = 0; k < n; ++k) squares[std::size_t(k)].push_back(x(k) * x(k));
+        kinetic.push_back(draw.reading.parts[0].kinetic_temperature);
+      },
+      [](std::uint64_t) {});
+
+  Table table;
+  double worst_law = 0, worst_run = 0;
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const double variance = T / eigen.eigenvalues()(k);
+    const Chains measured = {std::move(squares[std::size_t(k)])};
+    Table::Row row = {{"direction", k + 1}, {"curvature", eigen.eigenvalues()(k)}, {"exact variance", variance}};
+    if (affine) {
+      const double ratio = (V.col(k).transpose() * law.topLeftCorner(n, n) * V.col(k))(0) / variance;
+      row.push_back({"scheme / exact", ratio});
+      worst_law = std::abs(ratio - 1) > std::abs(worst_law) ? ratio - 1 : worst_law;
+    }
+    const double ratio = mean(measured) / variance, error = mcse_mean(measured) / variance;
+    row.push_back({"run / exact", ratio});
+    row.push_back({"error", error});
+    if (std::abs(ratio - 1) / error > std::abs(worst_run)) worst_run = (ratio - 1) / error;
+    table.row(std::move(row));
+  }
+  const auto percent = [](double x) {
+    return fmt::format("{:.3g} % too {}", 100 * std::abs(x), x > 0 ? "large" : "small");
+  };
+  if (affine && std::abs(worst_law) < 1e-9)
+    words.push_back(
+        fmt::format("{} with step {:.4g} has exactly the right position variances on this problem.", text, h));
+  else if (affine)
+    words.push_back(
+        fmt::format("{} with step {:.4g} settles at a position variance up to {}; the error shrinks with the step.",
+                    text, h, percent(worst_law)));
+  words.push_back(
+      std::abs(worst_run) < 4
+          ? fmt::format("A run of {} steps agrees with the exact posterior within its errors (at most {:.2g} standard "
+                        "errors off).",
+                        o.steps, std::abs(worst_run))
+          : fmt::format("A run of {} steps is off by {:.3g} standard errors: the difference is real{}.", o.steps,
+                        std::abs(worst_run),
+                        o.batch == "full"
+                            ? "; use a smaller step or BAOAB"
+                            : "; the noise of the minibatches heats it: use larger ones or a smaller step"));
+  if (problem.recipe.parts[0].scheme.kinetic_exact) {
+    words.push_back(
+        fmt::format("Kinetic temperature / T = {:.4f} +- {:.4f}.", mean({kinetic}) / T, mcse_mean({kinetic}) / T));
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  auto& command =
+      *app.add_subcommand("check", "try a scheme, step and temperature on a problem with a known posterior");
+  command.add_option("file", o->file, "take scheme, step, friction and temperature from the parts of this run file");
+  command.add_option("--scheme", o->scheme, "letters or a name");
+  command.add_option("--step", o->step, "time of one pass through the scheme");
+  command.add_option("--friction", o->friction, "coupling to the bath; inf is allowed");
+  command.add_option("--temperature", o->temperature, "a number, or posterior (1/N)");
+  command.add_option("--batch", o->batch, "rows per gradient out of 200: full, 20, 10%");
+  command
+      .add_option("--curvature", o->curvature,
+                  "curvature of the problem, about; your network's is what `kelvin landscape hessian RUN` shows")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--steps", o->steps, "length of the run")->check(CLI::Range(1000L, 1000000000L));
+  command.add_option("--seed", o->seed, "seed")->check(CLI::NonNegativeNumber);
+  command.add_flag("--json", o->json, "print JSON");
+  command.footer("Example:  kelvin check --scheme OBABO --step 0.5 --friction 2");
+  command.callback([o] {
+    std::map<std::string, PartSettings> parts;
+    if (!o->file.empty()) {
+      parts = read_run_settings(read_toml(o->file)).part;
+    } else {
+      Value value = parse_toml("", "command line");
+      for (const auto& [key, text] : {std::pair{"scheme", o->scheme},
+                                      {"step", o->step},
+                                      {"friction", o->friction},
+                                      {"temperature", o->temperature}})
+        override_with(value, std::string(key) + "=" + text);
+      read(parts["all"], value, "");
+    }
+    nlohmann::json all;
+    for (const auto& [name, part] : parts) {
+      std::vector<std::string> words;
+      const Table table = compare(*o, part, words);
+      if (o->json) {
+        all[name] = {{"directions", as_json(table)}, {"words", words}};
+        continue;
+      }
+      if (parts.size() > 1) print(fmt::format("part \"{}\"\n", name));
+      print(as_text(table));
+      for (const auto& w : words) print(w + "\n");
+    }
+    if (o->json) print(all.dump(2) + "\n");
+  });
+}
+
+}  // namespace kelvin::cli

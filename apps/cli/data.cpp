@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin data`: what a run file's data are, or the rows themselves.
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "apps/cli/command.h"
+#include "kelvin/io/load.h"
+#include "kelvin/energy/loss.h"
+
+namespace kelvin::cli {
+namespace {
+
+// One line per column, in original units.
+void describe_columns(Table& table, const std::string& split, const Dataset& data) {
+  const auto add = [&](const std::string& name, std::size_t width, std::size_t column,
+                       const std::vector<double>& values, const Units& units) {
+    double mean = 0, square = 0, low = INFINITY, high = -INFINITY;
+    for (std::size_t i = 0; i < data.rows; ++i) {
+      const double x = units.original(column, values[i * width + column]);
+      mean += x / double(data.rows), low = std::min(low, x), high = std::max(high, x);
+    }
+    for (std::size_t i = 0; i < data.rows; ++i)
+      square += std::pow(units.original(column, values[i * width + column]) - mean, 2) / double(data.rows);
+    table.row({{"split", split},
+               {"rows", data.rows},
+               {"column", name},
+               {"mean", mean},
+               {"sd", std::sqrt(square)},
+               {"least", low},
+               {"most", high}});
+  };
+  for (std::size_t c = 0; c < data.input_count(); ++c)
+    add(data.input_names[c], data.input_count(), c, data.inputs, data.input_units);
+  if (!data.has_classes()) {
+    for (std::size_t c = 0; c < data.target_count(); ++c)
+      add(data.target_names[c], data.target_count(), c, data.targets, data.target_units);
+    return;
+  }
+  for (std::size_t k = 0; k < data.classes.size(); ++k)
+    table.row({{"split", split},
+               {"rows", std::count(data.targets.begin(), data.targets.end(), double(k))},
+               {"column", data.target_names[0] + " = " + data.classes[k]}});
+}
+
+void print_rows(const Dataset& data) {
+  std::string text;
+  const auto line = [&](std::vector<std::string>& cells) {
+    text += fmt::format("{}\n", fmt::join(cells, ","));
+    cells.clear();
+  };
+  std::vector<std::string> cells = data.input_names;
+  cells.insert(cells.end(), data.target_names.begin(), data.target_names.end());
+  line(cells);
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    for (std::size_t c = 0; c < data.input_count(); ++c)
+      cells.push_back(fmt::format("{}", data.input_units.original(c, data.inputs[i * data.input_count() + c])));
+    for (std::size_t c = 0; c < data.target_count(); ++c) {
+      const double y = data.targets[i * data.target_count() + c];
+      cells.push_back(data.has_classes() ? data.classes[std::size_t(y)]
+                                         : fmt::format("{}", data.target_units.original(c, y)));
+    }
+    line(cells);
+  }
+  print(text);
+}
+
+}  // namespace
+
+void add_data(CLI::App& app) {
+  struct Options {
+    RunFile file;
+    std::string rows;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("data", "what a run file's data are, in their original units");
+  options->file.add_to(command);
+  command.add_option("--rows", options->rows, "print the rows of a split as CSV: train, validation or test")
+      ->check(CLI::IsMember({"train", "validation", "test"}));
+  command.add_flag("--json", options->json, "print JSON");
+  command.footer("Example:  kelvin data examples/gap.toml --rows train > gap.csv");
+  command.callback([options] {
+    const RunSettings settings = read_run_settings(options->file.value());
+    if (settings.model.toy.given()) throw Error("the toy \"{}\" has no data", settings.model.toy.name);
+    const Splits splits =
+        load(settings.data, loss_named(settings.model.loss).wants_classes(), std::uint64_t(settings.seed), remark);
+    const std::pair<std::string, const Dataset*> all[] = {
+        {"train", &splits.train}, {"validation", &splits.validation}, {"test", &splits.test}};
+    Table table;
+    for (const auto& [name, data] : all) {
+      if (options->rows == name) return print_rows(*data);
+      if (options->rows.empty() && data->rows > 0) describe_columns(table, name, *data);
+    }
+    print(table, options->json);
+  });
+}
+
+}  // namespace kelvin::cli

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin list` and the pages made of its tables. To list another table, add a row to `lists`.
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "apps/cli/command.h"
+#include "kelvin/analysis/analyses.h"
+#include "kelvin/ensemble/coupling.h"
+#include "kelvin/core/record.h"
+#include "kelvin/data/batch.h"
+#include "kelvin/data/generators.h"
+#include "kelvin/dynamics/preset.h"
+#include "kelvin/dynamics/recipe.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/function/activation.h"
+#include "kelvin/function/initialiser.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mask.h"
+#include "kelvin/energy/penalty.h"
+#include "kelvin/energy/prior.h"
+#include "kelvin/energy/toys.h"
+#include "kelvin/trajectory/files.h"
+
+namespace kelvin::cli {
+namespace {
+
+Table letter_table() {
+  Table t;
+  for (const Letter& l : letters())
+    t.row({{"letter", std::string(1, l.symbol)},
+           {"meaning", l.meaning},
+           {"moves", std::string(l.moves_q ? "q" : "") + (l.moves_p ? "p" : "") + (l.moves_xi ? "xi" : "")},
+           {"parts meet", l.local() ? "no" : "yes"},
+           {"normals per entry", l.normals}});
+  return t;
+}
+
+Table scheme_table() {
+  const auto order = [](double x) {
+    return std::isnan(x) ? "-" : x == exact ? std::string("exact") : fmt::format("{}", x);
+  };
+  const auto kinetic = [](Kinetic k) {
+    return k == Kinetic::nowhere      ? "-"
+           : k == Kinetic::on_step    ? "on step"
+           : k == Kinetic::after_bath ? "after the bath"
+                                      : "at the thermostat";
+  };
+  Table t;
+  for (const NamedScheme& s : schemes())
+    t.row({{"name", s.name},
+           {"letters", s.text},
+           {"order of <q^2>", order(s.order)},
+           {"<p^2> exact", kinetic(s.kinetic)},
+           {"also called", s.aliases},
+           {"source", s.source}});
+  return t;
+}
+
+Table preset_table() {
+  Table t;
+  for (const Preset& p : presets()) {
+    std::string roles;
+    for (const PresetRole& r : p.roles) roles += fmt::format("{}{}: {}", roles.empty() ? "" : "; ", r.name, r.settings);
+    t.row({{"name", p.name}, {"meaning", p.meaning}, {"roles", roles}, {"usual", p.usual}});
+  }
+  return t;
+}
+
+// Any table whose rows have a name, parameters and a meaning.
+template <class Row>
+Table rows_with_parameters(std::span<const Row> rows) {
+  Table t;
+  for (const Row& row : rows) {
+    std::string takes;
+    for (const Parameter& p : row.parameters)
+      takes += (takes.empty() ? "" : "; ") + std::string(p.name) +
+               (p.standard.empty() ? "" : " = " + std::string(p.standard)) + ": " + std::string(p.meaning);
+    t.row({{"name", row.name}, {"meaning", row.meaning}, {"takes", takes}});
+  }
+  return t;
+}
+
+template <class Row>
+Table rows_with_meaning(std::span<const Row> rows) {
+  Table t;
+  for (const Row& row : rows) t.row({{"name", row.name}, {"meaning", row.meaning}});
+  return t;
+}
+
+Table analysis_table() {
+  Table t;
+  for (const Analysis& a : analyses()) {
+    std::string takes;
+    for (const auto option : a.takes) takes += (takes.empty() ? "" : ", ") + option_name(option);
+    t.row({{"name", a.name}, {"meaning", a.meaning}, {"takes", takes}});
+  }
+  return t;
+}
+
+struct List {
+  std::string_view name, meaning;
+  Table (*table)();
+};
+const List lists[] = {
+    {"letters", "elementary flows that schemes are spelled with", letter_table},
+    {"schemes", "named strings of letters", scheme_table},
+    {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
+    {"presets", "partitioned schemes by name", preset_table},
+    {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
+    {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
+    {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
+    {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
+    {"penalties", "energies added to U as they are, not divided by N",
+     [] { return rows_with_parameters(penalties()); }},
+    {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
+    {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
+    {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
+    {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
+    {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
+    {"covariances", "what letter V goes by (covariance.form)", [] { return rows_with_meaning(covariance_forms()); }},
+    {"orders", "how minibatches are chosen (batch.order)", [] { return rows_with_meaning(batch_orders()); }},
+    {"tempering_forms", "how a tempering variable acts", [] { return rows_with_meaning(tempering_forms()); }},
+    {"tempering_extents", "what is tempered (tempering.of)", [] { return rows_with_meaning(tempering_extents()); }},
+    {"tempering_shapes", "how g falls with alpha", [] { return rows_with_meaning(tempering_shapes()); }},
+    {"tempering_biases", "what makes alpha visit its range", [] { return rows_with_parameters(tempering_biases()); }},
+    {"tempering_walls", "what keeps alpha in its range", [] { return rows_with_parameters(tempering_walls()); }},
+    {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
+    {"analyses", "what `kelvin analyse` finds in a run", analysis_table},
+    {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
+};
+
+std::string names() {
+  std::string out;
+  for (const List& l : lists) out += (out.empty() ? "" : ", ") + std::string(l.name);
+  return out;
+}
+
+std::string letters_page() {
+  std::string page =
+      "# Letters, schemes and the other tables\n\n"
+      "Made by `kelvin page letters` from the program's own tables; do not edit.\n\n"
+      "A scheme is a string of letters, applied from left to right. A letter's share of the step is 1/(its "
+      "occurrences), so\n"
+      "`BAOAB` gives B and A two halves each; `B[2]AB` gives the first B twice the weight of the second. `(BAB)10` "
+      "repeats; `{ }` is a Metropolis test of what lies between; `.` "
+      "lets a part\n"
+      "wait at a meeting; `B1` and `B2` kick by pieces of U; what stands in `< >` is taken back. The step is always "
+      "the "
+      "time of the\n"
+      "whole string. [Training](training.md) shows what the strings are for.\n";
+  for (const List& l : lists)
+    page += fmt::format("\n## {}\n\nIn short: {}.\n\n{}", l.name, l.meaning, as_markdown(l.table()));
+  return page;
+}
+
+std::string settings_page() {
+  std::string page =
+      "# Settings\n\n"
+      "Made by `kelvin page settings` from the program's own list; do not edit.\n\n"
+      "Settings stand in the run file (TOML) under these names, and on the command line as `--set "
+      "part.hidden.step=0.1`, entries of a list\n"
+      "counted from 1: `--set phase.2.steps=500`. Where a row of a table is asked for, write its name, `prior = "
+      "\"gaussian\"`, or its name with\n"
+      "its numbers, `prior = { name = \"gaussian\", scale = 2.0 }`.\n\n";
+  std::vector<FieldLine> lines;
+  describe(RunSettings(), "", lines);
+  Table t;
+  for (const FieldLine& l : lines)
+    t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + l.standard + "`"}, {"meaning", l.meaning}});
+  return page + as_markdown(t);
+}
+
+// From the results that `kelvin experiment --store` left beside the experiments.
+std::string experiments_page() {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> results;
+  if (fs::is_directory("experiments"))
+    for (const auto& entry : fs::directory_iterator("experiments"))
+      if (fs::exists(entry.path() / "result.json")) results.push_back(entry.path() / "result.json");
+  std::sort(results.begin(), results.end());
+  if (results.empty()) throw Error("no experiments/*/result.json here; make them with `kelvin experiment all --store`");
+  std::string page =
+      "# Experiments\n\n"
+      "Made by `kelvin page experiments` from the stored results; do not edit. `kelvin experiment NAME` repeats "
+      "one.\n\n"
+      "A claim counts as reproduced when ours exceeds it by two standard errors, as weaker when it has the right "
+      "sign,\n"
+      "else as not reproduced. Errors are standard errors over the runs, which differ in seed: data, start and "
+      "noise;\nmeans over the same seeds are compared seed by seed.\n\n";
+  Table overview;
+  std::string sections;
+  for (const fs::path& file : results) {
+    const auto result = nlohmann::json::parse(read_file(file));
+    const Finding finding = read_finding(result.at("finding"));
+    overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
+                  {"shows", finding.title},
+                  {"outcome", finding.words.front()}});
+    const long seeds = result.at("seeds");
+    sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
+                            result.at("date").get<std::string>(), result.at("commit").get<std::string>());
+    for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
+    for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
+    if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);
+    std::set<fs::path> pictures;
+    for (const auto& entry : fs::directory_iterator(file.parent_path()))
+      if (entry.path().extension() == ".png") pictures.insert(entry.path());
+    for (const fs::path& picture : pictures)
+      sections += fmt::format("\n![{}](../{})\n", picture.stem().string(), picture.generic_string());
+  }
+  return page + as_markdown(overview) + sections;
+}
+
+struct Page {
+  std::string_view name;
+  std::string (*text)();
+};
+const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}, {"experiments", experiments_page}};
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  struct Options {
+    std::string what;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("list", "what there is: " + names());
+  command.add_option("what", options->what, names())->required();
+  command.add_flag("--json", options->json, "print JSON");
+  command.footer("Example:  kelvin list schemes");
+  command.callback(
+      [options] { print(row_named(options->what, std::span<const List>(lists), "list").table(), options->json); });
+}
+
+void add_page(CLI::App& app) {
+  auto what = std::make_shared<std::string>();
+  auto& command = *app.add_subcommand(
+      "page", "a page of the documentation made from the program's tables: letters, settings or experiments");
+  command.add_option("what", *what, "letters, settings or experiments")->required();
+  command.footer("Example:  kelvin page settings > docs/settings.md");
+  command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });
+}
+
+}  // namespace kelvin::cli

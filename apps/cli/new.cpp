@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin new`: a commented run file to start from. To add a kind, add a row to `kinds`.
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "apps/cli/command.h"
+#include "kelvin/core/choice.h"
+#include "kelvin/io/load.h"
+#include "kelvin/trajectory/zarr.h"
+
+namespace kelvin::cli {
+namespace {
+
+// What the run files differ in.
+struct Sketch {
+  std::string data, layers, loss, batch;
+  double step;
+  long steps;
+};
+
+std::string run_file(const Sketch& s) {
+  return fmt::format(
+      R"(# A run file of kelvin: `kelvin train` minimises the loss, `kelvin sample` draws from the posterior.
+# All settings: docs/settings.md. What can stand for each name: `kelvin list losses`, `kelvin list schemes`, ...
+
+seed = 1
+steps = {steps}             # after warm-up
+warmup = {warmup}
+walkers = 4               # independent chains, on as many threads as there are
+precision = "float"       # or "double"
+
+[data]
+{data}
+[model]
+layers = {layers}      # inputs, hidden layers, outputs
+activation = "relu"       # of the hidden layers
+loss = "{loss}"
+prior = {{ name = "gaussian", scale = 1.0 }}   # of every weight and bias
+
+[batch]
+size = {batch}             # rows per gradient; "full" for all of them
+
+[part.all]                # groups of weights, each with its own dynamics
+blocks = ["*"]            # for example ["layer1.*"] or ["*", "!*.bias"]
+scheme = "BAOAB"          # letters of a step, or a name
+step = {step}
+friction = 1.0
+# temperature = "posterior"   # 0 trains, "posterior" (1/N) samples: the default of the two commands
+)",
+      fmt::arg("steps", s.steps), fmt::arg("warmup", s.steps / 4), fmt::arg("data", s.data),
+      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step));
+}
+
+Sketch spiral(const std::string&) {
+  return {"generator = { name = \"spiral\", rows = 500, test = 500, b = 1.0 }   # two arms of b turns\n",
+          "[2, 50, 1]",
+          "binary_cross_entropy",
+          "50",
+          0.1,
+          20000};
+}
+
+Sketch csv(const std::string& file) {
+  DataSettings settings;
+  settings.file = file;
+  const Dataset rows = load(settings, false, 0, remark).train;
+  const std::set<double> values(rows.targets.begin(), rows.targets.end());
+  const bool whole = std::all_of(values.begin(), values.end(), [](double y) { return y == std::floor(y); });
+  const std::size_t classes = rows.has_classes()             ? rows.classes.size()
+                              : whole && values.size() <= 10 ? values.size()
+                                                             : 0;
+  const std::string data = fmt::format(
+      "file = \"{}\"   # {} rows; targets: {} ({})\ntest = 0.2                # share of the rows kept for "
+      "testing\nstandardise = \"{}\"\n",
+      file, rows.rows, rows.target_names.front(), classes ? fmt::format("{} classes", classes) : "numbers",
+      classes ? "inputs" : "both");
+  const bool binary = classes == 2;
+  const std::string outputs = std::to_string(classes > 2 ? classes : 1);
+  return {data,
+          fmt::format("[{}, 50, {}]", rows.input_count(), outputs),
+          binary    ? "binary_cross_entropy"
+          : classes ? "softmax_cross_entropy"
+                    : "gaussian",
+          rows.rows > 500 ? "100" : "\"full\"",
+          0.03,
+          20000};
+}
+
+Sketch mnist(const std::string& directory) {
+  DataSettings settings;
+  settings.file = directory;
+  const Dataset rows = load(settings, true, 0, remark).train;
+  return {fmt::format("file = \"{}\"   # {} images and their labels\n", directory, rows.rows),
+          fmt::format("[{}, 100, {}]", rows.input_count(), rows.classes.size()),
+          "softmax_cross_entropy",
+          "100",
+          0.05,
+          20000};
+}
+
+struct Kind {
+  std::string_view name, takes, meaning;
+  Sketch (*sketch)(const std::string& source);
+};
+const Kind kinds[] = {
+    {"spiral", "", "two spirals made by formula", spiral},
+    {"csv", "a CSV file whose last column is the target", "your own table", csv},
+    {"mnist", "a directory with the four files of MNIST or Fashion-MNIST", "images", mnist},
+};
+
+}  // namespace
+
+void add_new(CLI::App& app) {
+  struct Options {
+    std::string kind, source, out;
+    bool force = false;
+  };
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("new", "write a commented run file to start from");
+  command.add_option("kind", options->kind, "spiral, csv or mnist")->required();
+  command.add_option("source", options->source, "the data: a CSV file, or a directory in MNIST's format");
+  command.add_option("-o,--out", options->out, "file to write (default: the terminal)");
+  command.add_flag("--force", options->force, "replace the file");
+  command.footer("Example:  kelvin new csv houses.csv -o houses.toml");
+  command.callback([options] {
+    const Kind& kind = row_named(options->kind, std::span<const Kind>(kinds), "kind of run file");
+    if (kind.takes.empty() != options->source.empty())
+      throw Error("kelvin new {} takes {}", kind.name,
+                  kind.takes.empty() ? "no data: it is made by formula" : kind.takes);
+    const std::string text = run_file(kind.sketch(options->source));
+    if (options->out.empty()) return print(text);
+    if (std::filesystem::exists(options->out) && !options->force)
+      throw Error("\"{}\" exists already; give another --out, or --force to replace it", options->out);
+    write_file(options->out, text);
+    print(fmt::format("wrote {}; try: kelvin sample {}\n", options->out, options->out));
+  });
+}
+
+}  // namespace kelvin::cli

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kelvin report`: a page about one run or several, and its figures as PNG files.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+
+#include "apps/cli/command.h"
+#include "apps/cli/progress.h"
+#include "kelvin/report/document.h"
+#include "kelvin/report/page.h"
+#include "kelvin/trajectory/files.h"
+
+namespace kelvin::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first of these programs that PATH holds; empty if none.
+std::string program(std::initializer_list<const char*> names) {
+  const char* path = std::getenv("PATH");
+  for (const char* name : names) {
+    std::stringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+      if (access((fs::path(folder) / name).c_str(), X_OK) == 0) return (fs::path(folder) / name).string();
+  }
+  return "";
+}
+
+// Runs a program without its chatter; returns its exit code.
+int execute(std::vector<std::string> words, bool wait) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nowhere = open("/dev/null", O_RDWR);
+    for (const int stream : {0, 1, 2}) dup2(nowhere, stream);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  if (child > 0 && wait) waitpid(child, &status, 0);
+  return child < 0 ? 127 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+std::string browser() {
+  const std::string found = program({"chromium", "chromium-browser", "google-chrome"});
+  if (found.empty())
+    throw Error("--png needs the browser Chromium, which is not installed; install the Debian package `chromium`");
+  return found;
+}
+
+// Bytes that may not stand in an address are written as %XX.
+std::string address(const fs::path& file, const std::string& fragment) {
+  std::string out = "file://";
+  for (const unsigned char c : fs::absolute(file).string())
+    out += std::isalnum(c) || std::string_view("/-_.~").find(char(c)) != std::string_view::npos
+               ? std::string(1, char(c))
+               : fmt::format("%{:02X}", c);
+  return out + "#" + fragment;
+}
+
+// A photograph of one figure, made in a directory of its own and moved when it is whole.
+void photograph(const std::string& chromium, const fs::path& page, const std::string& figure, const fs::path& file) {
+  std::string profile = (fs::temp_directory_path() / "kelvin_png_XXXXXX").string();
+  if (!mkdtemp(profile.data())) throw Error("cannot make a directory in \"{}\"", fs::temp_directory_path().string());
+  const fs::path picture = fs::path(profile) / "figure.png";
+  std::vector<std::string> words = {chromium,
+                                    "--headless",
+                                    "--disable-gpu",
+                                    "--hide-scrollbars",
+                                    "--no-first-run",
+                                    "--force-device-scale-factor=2",
+                                    "--window-size=900,600",
+                                    "--user-data-dir=" + profile,
+                                    "--screenshot=" + picture.string()};
+  if (geteuid() == 0) words.push_back("--no-sandbox");  // which refuses to work for root
+  words.push_back(address(page, "figure=" + figure));
+  const int code = execute(words, true);
+  std::string bytes;
+  if (fs::exists(picture)) bytes = read_file(picture);
+  std::error_code ignored;
+  fs::remove_all(profile, ignored);
+  if (bytes.empty()) throw Error("\"{}\" made no picture of {} (exit code {})", chromium, figure, code);
+  write_file(file, bytes, false);
+}
+
+// Figures whose name is `wanted`, or ends in it after a hyphen; all if it is empty.
+std::vector<std::string> chosen(const std::vector<std::string>& figures, const std::string& wanted) {
+  std::vector<std::string> out;
+  std::string known;
+  for (const std::string& name : figures) {
+    if (wanted.empty() || name == wanted || name.ends_with("-" + wanted)) out.push_back(name);
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  if (out.empty()) throw Error("no figure \"{}\" in this report; it has: {}", wanted, known);
+  return out;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  struct Options {
+    std::vector<std::string> runs;
+    std::string out, png, figure;
+    bool open = false, json = false, quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("report", "one HTML page about a run, or about several beside each other");
+  command.add_option("run", options->runs, "directories of runs")->required();
+  command.add_option("-o,--out", options->out, "the file (default: report.html in the run, or here for several runs)");
+  command.add_option("--png", options->png, "write every figure as a PNG file into this directory (needs Chromium)");
+  command.add_option("--figure", options->figure, "only this figure as PNG")->needs("--png");
+  command.add_flag("--open", options->open, "show the page in a browser");
+  command.add_flag("-q,--quiet", options->quiet, "no progress");
+  command.add_flag("--json", options->json, "print the files and the names of the figures as JSON");
+  command.footer("Example:  kelvin report runs/spiral --open");
+  command.callback([options] {
+    const std::string chromium = options->png.empty() ? "" : browser();
+    const std::string opener = options->open ? program({"xdg-open"}) : "";
+    if (options->open && opener.empty())
+      throw Error("--open needs xdg-open, which is not installed; install the Debian package `xdg-utils`");
+    const std::vector<fs::path> runs(options->runs.begin(), options->runs.end());
+    const nlohmann::json document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
+    const auto figures = figure_names(document);
+    const auto wanted = options->png.empty() ? std::vector<std::string>() : chosen(figures, options->figure);
+    const fs::path file = !options->out.empty() ? fs::path(options->out)
+                          : runs.size() == 1    ? runs[0] / "report.html"
+                                                : fs::path("report.html");
+    write_file(file, report_page(document), false);
+    nlohmann::json made = {{"report", file.string()}, {"figures", figures}, {"png", nlohmann::json::array()}};
+    if (!wanted.empty()) make_directories(options->png);
+    Progress progress(double(wanted.size()), "figures", options->quiet || wanted.empty());
+    for (const std::string& name : wanted) {
+      const fs::path picture = fs::path(options->png) / (name + ".png");
+      photograph(chromium, file, name, picture);
+      made["png"].push_back(picture.string());
+      progress.show(double(made["png"].size()), name);
+    }
+    progress.finish();
+    if (options->open) execute({opener, fs::absolute(file).string()}, false);
+    if (options->json) return print(made.dump(2) + "\n");
+    print(
+        fmt::format("{} ({:.0f} kB, {} figures)\n", file.string(), double(fs::file_size(file)) / 1e3, figures.size()));
+    for (const auto& picture : made["png"]) print(picture.get<std::string>() + "\n");
+  });
+}
+
+}  // namespace kelvin::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and names as text.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kelvin {
+
+std::optional<double> as_number(std::string_view);  // the whole text must be one number; nan and inf are numbers here
+
+// x1, x2, ... - with `last` as the name of the last of several.
+std::vector<std::string> column_names(std::size_t count, std::string_view stem, std::string_view last = "");
+
+// "a, b, c" for messages; of more than twenty only the first.
+std::string listed(const std::vector<std::string>& names);
+
+}  // namespace kelvin

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The [data] settings.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "kelvin/core/choice.h"
+
+namespace kelvin {
+
+// A name or a number, kept as text: 7 and "7" are the same.
+struct Word {
+  std::string text;
+};
+void assign(Word&, const Value&, const std::string& key);
+nlohmann::json as_json(const Word&);
+
+struct DataSettings {
+  static constexpr const char* shorthand = "file";
+  std::string file, labels_file, validation_file, validation_labels_file, test_file, test_labels_file;
+  Choice generator;
+  double validation = 0, test = 0;
+  long split_seed = -1, rows = 0;
+  std::string header = "auto", targets_are = "auto", standardise = "none";
+  std::vector<Word> inputs, targets, classes;
+  std::vector<std::string> derived;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("file", file,
+          "CSV, IDX, NPY or NPZ, plain or gzip, or a directory with the four files of MNIST; bytes of IDX images are "
+          "divided by 255");
+    field("labels_file", labels_file, "the targets, if they are not in the file itself");
+    field("validation_file", validation_file, "rows for validation, of the same form");
+    field("validation_labels_file", validation_labels_file, "targets of the validation rows");
+    field("test_file", test_file, "rows for testing, of the same form");
+    field("test_labels_file", test_labels_file, "targets of the test rows");
+    field("generator", generator, "instead of a file: a made dataset, see `kelvin list generators`");
+    field("validation", validation, "rows of the file to keep for validation: a share below 1, or a number of rows");
+    field("test", test, "rows of the file to keep for testing: a share below 1, or a number of rows");
+    field("split_seed", split_seed, "chooses those rows; below 0 the seed of the run");
+    field("rows", rows, "train on the first so many of the rows that are left for training; 0 takes all");
+    field("header", header, "whether the first line of a CSV file names the columns: auto, yes or no");
+    field("inputs", inputs,
+          "columns, by name or number from 0, or the array of an NPZ file; empty: all but the targets");
+    field("targets", targets, "likewise; empty: the last column, or the array y");
+    field("derived", derived, "further inputs made of the others: \"x1^2\", \"sin(x1)\", \"x1*x2\"");
+    field("targets_are", targets_are,
+          "numbers, classes, inputs (an autoencoder: the inputs themselves), or auto: what the loss of the model asks "
+          "for");
+    field("classes", classes, "keep only rows of these classes, numbered in this order, for example [7, 9]");
+    field("standardise", standardise,
+          "shift to mean 0 and scale to deviation 1 over the training rows: none, inputs, "
+          "targets or both");
+  }
+};
+
+}  // namespace kelvin

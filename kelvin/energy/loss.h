@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses: how far outputs are from targets, what kind of targets each takes, and what is left to say about a fit in the
+// original units. To add one, write its value and slope for one row of data and add a row in loss.cpp.
+#pragma once
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "kelvin/core/error.h"
+#include "kelvin/data/dataset.h"
+#include "kelvin/energy/noise_law.h"
+
+namespace kelvin {
+
+// What the numbers in the target columns are.
+enum class Targets {
+  numbers,     // one column per output
+  zero_one,    // two classes in one column: 0 and 1
+  minus_plus,  // two classes in one column: -1 and +1
+  one_hot,     // one column per class: 1 for the right one, else 0
+};
+
+// Noise of one output, for losses that have one: the logarithm of its standard deviation, and 1 / variance.
+struct Scale {
+  double log = 0, precision = 1;
+};
+
+// Some rows of outputs and targets, `width` numbers each.
+template <class Real>
+struct LossRows {
+  std::size_t rows, width;
+  const Real *outputs, *targets;
+  Real* slopes;                        // written: d loss of its row / d output
+  std::span<const Scale> scales;       // one per output
+  std::span<double> log_scale_slopes;  // added to: d loss / d log scale, one per output; empty when not wanted
+};
+
+// Probabilities of the classes of some rows, from outputs of `width` numbers a row; one output stands for two classes.
+template <class Real>
+using Probabilities = void (*)(std::size_t rows, std::size_t width, const Real* outputs, Real* probabilities);
+
+struct Loss {
+  std::string_view name;
+  Targets targets;
+  std::string_view output;  // the output activation it is made for; empty: any
+  std::string_view escape;  // why outputs may run away at no cost; empty: it grows without bound with |output - target|
+  double threshold;         // one output and two classes: the second class is predicted above this
+  std::size_t fewest;       // outputs
+  bool has_scale;           // a standard deviation per output, fixed or learned
+  double (*sum_float)(const LossRows<float>&);  // over the rows; writes the slopes
+  double (*sum_double)(const LossRows<double>&);
+  Probabilities<float> probabilities_float;  // null for losses that are no -log probability of a class
+  Probabilities<double> probabilities_double;
+  const NoiseLaw* noise;  // exp(-loss / temperature) as a density of the targets; null if it is none
+  double (*noise_scale)(double temperature, double outputs);  // of that law; null when the loss has a scale of its own
+  std::string_view meaning;
+
+  bool wants_classes() const { return targets != Targets::numbers; }
+  bool confines() const { return escape.empty(); }
+  template <class Real>
+  auto sum() const {
+    if constexpr (std::is_same_v<Real, float>) return sum_float;
+    else return sum_double;
+  }
+  template <class Real>
+  auto probabilities() const {
+    if constexpr (std::is_same_v<Real, float>) return probabilities_float;
+    else return probabilities_double;
+  }
+};
+
+std::span<const Loss> losses();
+const Loss& loss_named(std::string_view name);
+
+// The target columns of a dataset as `loss` wants them, for a network with that many outputs. Refuses what does not
+// fit; remarks on classes that were turned into numbers.
+struct Encoded {
+  Targets kind;
+  std::vector<double> values;  // rows x outputs
+};
+Encoded encode(const Loss&, const Dataset&, std::size_t outputs, const Remark&);
+
+}  // namespace kelvin

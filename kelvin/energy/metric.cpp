@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/energy/metric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/numeric/eigen.h"
+#include "kelvin/core/error.h"
+
+namespace kelvin {
+namespace {
+
+// A symmetric matrix, so rows may be columns.
+Eigen::Map<const Eigen::MatrixXd> symmetric(const std::vector<double>& entries, std::size_t n) {
+  return {entries.data(), Eigen::Index(n), Eigen::Index(n)};
+}
+
+std::vector<double> entries_of(const Eigen::MatrixXd& m) { return {m.data(), m.data() + m.size()}; }
+
+}  // namespace
+
+template <class Real>
+PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan> stretches) {
+  PointCloud<Real> out{{}, std::move(stretches), {}};
+  std::vector<LargeArray<Real>> given = points;
+  for (auto& point : given) {
+    auto& kept = out.points.emplace_back(point.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = coarse(point[i]), point[i] = whole(kept[i]);
+  }
+  const std::size_t count = points.size();
+  for (const auto& [offset, size] : out.stretches) {
+    auto& products = out.products.emplace_back(count * count);
+    for (std::size_t a = 0; a < count; ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        products[a * count + b] = products[b * count + a] =
+            dot<Real>(std::span<const Real>(given[a]).subspan(offset, size),
+                      std::span<const Real>(given[b]).subspan(offset, size));
+  }
+  return out;
+}
+
+template <class Real>
+LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud,
+                                   const std::vector<std::size_t>& counting, double blending)
+    : cloud_(std::move(cloud)) {
+  const auto n = Eigen::Index(counting.size());
+  for (const auto& [offset, size] : cloud_->stretches)
+    for (const std::size_t k : counting) points_.push_back(cloud_->points[k].data() + offset);
+  along_.resize(counting.size()), weights_.resize(counting.size());
+  const double c = blending / double(n);
+  // X = D C for the chosen points, C taking off their mean.
+  const Eigen::MatrixXd about_mean = Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Constant(n, n, 1 / double(n));
+  for (const auto& all : cloud_->products) {
+    const Eigen::MatrixXd products = symmetric(all, cloud_->points.size())(counting, counting);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::MatrixXd(about_mean * products * about_mean));
+    const Eigen::ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
+    const Eigen::MatrixXd E = about_mean * solved.eigenvectors();
+    stretching_.push_back(entries_of(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose()));
+    shrinking_.push_back(entries_of(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose()));
+    log_determinant_ += root.log().sum();
+  }
+}
+
+// v += X (inner (X' v)) on every stretch
+template <class Real>
+void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<std::vector<double>>& inner) {
+  const std::size_t count = along_.size();
+  for (std::size_t s = 0; s < cloud_->stretches.size(); ++s) {
+    const auto [offset, size] = cloud_->stretches[s];
+    const Arrays<Coarsened<Real>> points{points_.data() + s * count, count, size};
+    dots(points, v.data() + offset, along_.data());
+    Eigen::Map<Eigen::VectorXd>(weights_.data(), Eigen::Index(count)).noalias() =
+        symmetric(inner[s], count).lazyProduct(Eigen::Map<const Eigen::VectorXd>(along_.data(), Eigen::Index(count)));
+    add_multiples(points, weights_.data(), v.data() + offset);
+  }
+}
+
+template <class Real>
+Metrised<Real>::Metrised(std::unique_ptr<Potential<Real>> inner, std::vector<Block> arranged)
+    : Decorated<Real>(std::move(inner)), arranged_(std::move(arranged)), wanted_(arranged_.size()) {
+  std::size_t size = 0;
+  for (const Block& block : arranged_) size = std::max(size, block.offset + block.size());
+  q_.resize(size);
+}
+
+template <class Real>
+Metrised<Real>::Metrised(const Metrised& other)
+    : Decorated<Real>(other),
+      metric_(other.metric_ ? std::make_unique<LowRankMetric<Real>>(*other.metric_) : nullptr),
+      arranged_(other.arranged_),
+      wanted_(other.wanted_),
+      q_(other.q_) {}
+
+template <class Real>
+void Metrised<Real>::use(std::unique_ptr<LowRankMetric<Real>> metric) {
+  metric_ = std::move(metric);
+}
+
+// B' g needs all of g on every stretch on which some of it is wanted.
+template <class Real>
+void Metrised<Real>::want(std::span<const char> blocks) {
+  std::copy(blocks.begin(), blocks.end(), wanted_.begin());
+  for (const auto& [offset, size] : metric_->stretches()) {
+    const auto inside = [&](const Block& b) { return b.offset >= offset && b.offset < offset + size; };
+    bool any = false;
+    for (std::size_t k = 0; k < arranged_.size(); ++k) any |= blocks[k] && inside(arranged_[k]);
+    for (std::size_t k = 0; k < arranged_.size(); ++k) wanted_[k] |= char(any && inside(arranged_[k]));
+  }
+  this->inner_->want(wanted_);
+}
+
+template <class Real>
+std::span<const Real> Metrised<Real>::position(std::span<const Real> x) {
+  std::copy(x.begin(), x.end(), q_.begin());
+  metric_->apply(q_);
+  return q_;
+}
+
+template <class Real>
+double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span<Real> g) {
+  const double U = (*this->inner_)(position(x), rows, g);
+  metric_->apply(g);
+  return U;
+}
+
+template struct PointCloud<float>;
+template struct PointCloud<double>;
+template PointCloud<float> cloud_of(const std::vector<LargeArray<float>>&, std::vector<MetricSpan>);
+template PointCloud<double> cloud_of(const std::vector<LargeArray<double>>&, std::vector<MetricSpan>);
+template class LowRankMetric<float>;
+template class LowRankMetric<double>;
+template class Metrised<float>;
+template class Metrised<double>;
+
+}  // namespace kelvin

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/energy/penalty.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "kelvin/energy/decorated.h"
+#include "kelvin/energy/quadratic.h"
+
+namespace kelvin {
+namespace {
+
+// strength |q|
+template <class Real>
+double absolute(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  double sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    sum += std::abs(double(q[i]));
+    g[i] += Real(n.strength * double((q[i] > 0) - (q[i] < 0)));
+  }
+  return n.strength * sum;
+}
+
+// strength q^2 / 2
+template <class Real>
+double square(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  return n.strength / 2 * add_springs(n.strength, 0, q, g);
+}
+
+// strength |Q^T Q - 1|^2, Q the matrix or its transpose, whichever has fewer columns than rows. Its gradient is
+// 4 strength Q (Q^T Q - 1). Biases are left alone.
+template <class Real>
+double orthogonal(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  if (block.vector) return 0;
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto rows = Eigen::Index(block.rows), columns = Eigen::Index(block.columns);
+  const Eigen::Map<const Matrix> W(q.data(), rows, columns);
+  Eigen::Map<Matrix> slope(g.data(), rows, columns);
+  const bool tall = rows >= columns;
+  Matrix off = tall ? Matrix(W.transpose() * W) : Matrix(W * W.transpose());
+  off.diagonal().array() -= Real(1);
+  if (tall) slope += Real(4 * n.strength) * (W * off);
+  else slope += Real(4 * n.strength) * (off * W);
+  return n.strength * off.template cast<double>().squaredNorm();
+}
+
+// strength (|w|^2 - r^2)^2 for each row w of a matrix, what the constraint "norm" holds at 0. Its gradient is
+// 4 strength (|w|^2 - r^2) w.
+template <class Real>
+double norm(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  if (block.vector) return 0;
+  double sum = 0;
+  for (std::size_t first = 0; first < q.size(); first += block.columns) {
+    double off = -n.radius * n.radius;
+    for (std::size_t i = first; i < first + block.columns; ++i) off += double(q[i]) * double(q[i]);
+    for (std::size_t i = first; i < first + block.columns; ++i) g[i] += Real(4 * n.strength * off * double(q[i]));
+    sum += off * off;
+  }
+  return n.strength * sum;
+}
+
+// strength (|w| - r)^2 for each weight beyond r: what "circle" and "box" forbid.
+template <class Real>
+double box(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
+  if (block.vector) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const double beyond = std::max(0.0, std::abs(double(q[i])) - n.radius);
+    g[i] += Real(2 * n.strength * std::copysign(beyond, double(q[i])));
+    sum += beyond * beyond;
+  }
+  return n.strength * sum;
+}
+
+constexpr Parameter numbers[] = {{"strength", "", "factor of the energy"}};
+constexpr Parameter numbers_and_radius[] = {{"strength", "", "factor of the energy"}, {"radius", "1", "r"}};
+constexpr Penalty all_penalties[] = {
+    {"l1", numbers, absolute<float>, absolute<double>, "strength |q|"},
+    {"l2", numbers, square<float>, square<double>, "strength q^2 / 2: weight decay"},
+    {"orthogonal", numbers, orthogonal<float>, orthogonal<double>,
+     "strength |Q^T Q - 1|^2 of each matrix, Q having the longer side as rows; biases are left alone"},
+    {"norm", numbers_and_radius, norm<float>, norm<double>,
+     "strength (|w|^2 - r^2)^2 of each row w of a matrix; biases are left alone"},
+    {"box", numbers_and_radius, box<float>, box<double>,
+     "strength (|w| - r)^2 of each weight beyond r; biases are left alone"},
+};
+
+template <class Real>
+class WithPenalties final : public Decorated<Real> {
+ public:
+  WithPenalties(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPenalty>& given)
+      : Decorated<Real>(std::move(inner)) {
+    for (const BlockPenalty& p : given) {
+      const Penalty& row = row_named(p.penalty.name, penalties(), "penalty", p.penalty.where);
+      const Choice chosen = p.penalty.completed(row.parameters, "penalty");
+      PenaltyNumbers numbers;
+      for (const auto& [name, number] : {std::pair{"strength", &numbers.strength}, {"radius", &numbers.radius}})
+        if (chosen.has(name)) {
+          *number = chosen.number(name);
+          if (!(*number >= 0) || !std::isfinite(*number))
+            throw Error("penalty \"{}\": {} is {:g}; it must be at least 0", row.name, name, *number);
+        }
+      this->changed_.push_back(block_named(p.block, this->blocks()));
+      held_.push_back({&row, numbers});
+    }
+  }
+
+  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
+    double u = (*this->inner_)(q, rows, g);
+    if (this->piece_ == 1) return u;  // they go with the priors, piece 2
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Block& block = this->changed_[k];
+      Penalty::Add<Real> add;
+      if constexpr (std::is_same_v<Real, float>) add = held_[k].row->add_float;
+      else add = held_[k].row->add_double;
+      u += add(block, q.subspan(block.offset, block.size()), held_[k].numbers, g.subspan(block.offset, block.size()));
+    }
+    return u;
+  }
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPenalties>(*this); }
+
+ private:
+  struct Held {
+    const Penalty* row;
+    PenaltyNumbers numbers;
+  };
+  std::vector<Held> held_;  // of each changed block
+};
+
+}  // namespace
+
+std::span<const Penalty> penalties() { return all_penalties; }
+
+template <class Real>
+std::unique_ptr<Potential<Real>> with_penalties(std::unique_ptr<Potential<Real>> inner,
+                                                const std::vector<BlockPenalty>& given) {
+  return std::make_unique<WithPenalties<Real>>(std::move(inner), given);
+}
+
+template std::unique_ptr<Potential<float>> with_penalties(std::unique_ptr<Potential<float>>,
+                                                          const std::vector<BlockPenalty>&);
+template std::unique_ptr<Potential<double>> with_penalties(std::unique_ptr<Potential<double>>,
+                                                           const std::vector<BlockPenalty>&);
+
+}  // namespace kelvin

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Penalties: energies of a block that are added to U as they are, where priors are divided by the rows of data. To add
+// one, write its function and its row in penalty.cpp.
+#pragma once
+#include "kelvin/core/choice.h"
+#include "kelvin/energy/potential.h"
+
+namespace kelvin {
+
+struct PenaltyNumbers {
+  double strength = 0, radius = 0;  // radius: of those that have one
+};
+
+struct Penalty {
+  // Returns the energy of the block's entries q and adds its gradient to g.
+  template <class Real>
+  using Add = double (*)(const Block&, std::span<const Real> q, PenaltyNumbers, std::span<Real> g);
+  std::string_view name;
+  std::span<const Parameter> parameters;
+  Add<float> add_float;
+  Add<double> add_double;
+  std::string_view meaning;
+};
+std::span<const Penalty> penalties();
+
+struct BlockPenalty {
+  std::string block;
+  Choice penalty;
+};
+
+// U plus the penalties of its blocks.
+template <class Real>
+std::unique_ptr<Potential<Real>> with_penalties(std::unique_ptr<Potential<Real>>, const std::vector<BlockPenalty>&);
+
+}  // namespace kelvin

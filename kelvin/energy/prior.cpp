@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/energy/prior.h"
+
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kelvin/numeric/eigen.h"
+#include "kelvin/function/activation.h"
+#include "kelvin/energy/decorated.h"
+#include "kelvin/function/gemm.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/quadratic.h"
+
+namespace kelvin {
+namespace {
+
+double sign(double x) { return double((x > 0) - (x < 0)); }
+std::string_view none_wrong(const double*) { return ""; }
+std::string_view scale_above_0(const double* a) { return a[1] > 0 ? "" : "scale must be above 0"; }
+
+// a: the numbers of the row, in the order of its parameters.
+struct Flat {
+  static double energy(double, const double*) { return 0; }
+  static double slope(double, const double*) { return 0; }
+  static bool proper(const double*) { return false; }
+  static constexpr auto fault = none_wrong;
+};
+
+// (q - mean)^2 / (2 scale^2)
+struct Gaussian {
+  static double energy(double q, const double* a) { return (q - a[0]) * (q - a[0]) / (2 * a[1] * a[1]); }
+  static double slope(double q, const double* a) { return (q - a[0]) / (a[1] * a[1]); }
+  static double stiffness(const double* a) { return 1 / (a[1] * a[1]); }
+  static bool proper(const double* a) { return std::isfinite(a[1]); }
+  static constexpr auto fault = scale_above_0;
+};
+
+// |q - mean| / scale
+struct Laplace {
+  static double energy(double q, const double* a) { return std::abs(q - a[0]) / a[1]; }
+  static double slope(double q, const double* a) { return sign(q - a[0]) / a[1]; }
+  static bool proper(const double* a) { return std::isfinite(a[1]); }
+  static constexpr auto fault = scale_above_0;
+};
+
+// strength * d^power, d the distance beyond the nearer wall
+struct Walls {
+  static double beyond(double q, const double* a) { return std::max(q - a[1], 0.0) - std::max(a[0] - q, 0.0); }
+  static double energy(double q, const double* a) { return a[2] * std::pow(std::abs(beyond(q, a)), a[3]); }
+  static double slope(double q, const double* a) {
+    const double d = beyond(q, a);
+    return d == 0 ? 0 : a[2] * a[3] * std::pow(std::abs(d), a[3] - 1) * sign(d);
+  }
+  static bool proper(const double* a) { return std::isfinite(a[0]) && std::isfinite(a[1]); }
+  static std::string_view fault(const double* a) {
+    if (!(a[0] <= a[1])) return "lower must not be above upper";
+    return a[2] > 0 && a[3] >= 1 ? "" : "strength must be above 0 and power at least 1";
+  }
+};
+
+// strength * |q - center|^power
+struct Tether {
+  static double energy(double q, const double* a) { return a[1] * std::pow(std::abs(q - a[0]), a[2]); }
+  static double slope(double q, const double* a) {
+    return a[1] * a[2] * std::pow(std::abs(q - a[0]), a[2] - 1) * sign(q - a[0]);
+  }
+  static bool proper(const double*) { return true; }
+  static std::string_view fault(const double* a) {
+    return a[1] > 0 && a[2] >= 1 ? "" : "strength must be above 0 and power at least 1";
+  }
+};
+
+template <class P, class Real>
+double add(std::span<const Real> q, const double* numbers, double share, std::span<Real> g) {
+  if constexpr (requires { P::stiffness(numbers); }) {  // that of a spring tied to the first number
+    const double k = P::stiffness(numbers);
+    return k / 2 * add_springs(share * k, numbers[0], q, g);
+  }
+  constexpr std::size_t apart = 8;  // sums that do not wait for each other
+  double sums[apart] = {};
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    sums[i % apart] += P::energy(double(q[i]), numbers);
+    g[i] += Real(share * P::slope(double(q[i]), numbers));
+  }
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+template <class P>
+constexpr Prior row(std::string_view name, std::span<const Parameter> parameters, std::string_view meaning) {
+  return {name, parameters, P::energy, P::slope, P::proper, P::fault, add<P, float>, add<P, double>, meaning};
+}
+
+constexpr Parameter location_scale[] = {{"mean", "0.0", "where the density is highest"}, {"scale", "1.0", "its width"}};
+constexpr Parameter wall_numbers[] = {{"lower", "-inf", "no force above this"},
+                                      {"upper", "inf", "no force below this"},
+                                      {"strength", "1.0", "energy at distance 1 beyond a wall"},
+                                      {"power", "2.0", "of the distance"}};
+constexpr Parameter tether_numbers[] = {{"center", "0.0", "where it is tied"},
+                                        {"strength", "1.0", "energy at distance 1"},
+                                        {"power", "2.0", "of the distance"}};
+
+constexpr Prior all_priors[] = {
+    row<Flat>("flat", {}, "no prior at all; cannot be normalised by itself"),
+    row<Gaussian>("gaussian", location_scale, "normal with that mean and standard deviation: (q - mean)^2 / (2 scale^2)"),
+    row<Laplace>("laplace", location_scale, "double exponential: |q - mean| / scale"),
+    row<Walls>("walls", wall_numbers, "soft walls: strength (distance beyond lower or upper)^power"),
+    row<Tether>("tether", tether_numbers, "strength |q - center|^power"),
+};
+
+// A bare number was read as the value of a row "constant", which here means the scale of a gaussian.
+Choice with_name(const Choice& given) {
+  if (given.name != "constant") return given;
+  Choice choice("gaussian", {{"scale", given.values.at("value")}});
+  choice.where = given.where;
+  return choice;
+}
+
+template <class Real>
+class WithPriors final : public Decorated<Real> {
+ public:
+  WithPriors(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPrior>& given)
+      : Decorated<Real>(std::move(inner)) {
+    const auto blocks = this->blocks();
+    std::set<std::string> seen;
+    for (const BlockPrior& p : given) {
+      const Block& block = block_named(p.block, blocks);
+      if (!seen.insert(p.block).second) throw Error("block \"{}\" is given two priors; give it one", p.block);
+      const PriorNumbers prior = prior_of(p.prior);
+      if (prior.row->energy != Flat::energy) this->changed_.push_back(block), held_.push_back(prior);
+    }
+  }
+
+  // Piece 1 is the loss, piece 2 the priors; a potential with pieces of its own keeps them, and the priors go with 1.
+  int pieces() const override { return 2; }
+  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
+    const bool split = this->piece_ > 0 && this->inner_->pieces() == 1, loss = !split || this->piece_ == 1;
+    const bool own = split ? this->piece_ == 2 : this->piece_ < 2;
+    if (!loss) std::fill(g.begin(), g.end(), Real(0));
+    const double u = loss ? (*this->inner_)(q, rows, g) : 0, share = 1 / double(std::max<std::size_t>(1, this->rows()));
+    if (!own) return u;
+    double sum = 0;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Block& block = this->changed_[k];
+      sum += add_of(*held_[k].row)(q.subspan(block.offset, block.size()), held_[k].numbers.data(), share,
+                                   g.subspan(block.offset, block.size()));
+    }
+    return u + share * sum;
+  }
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPriors>(*this); }
+
+ private:
+  static Prior::Add<Real> add_of(const Prior& row) {
+    if constexpr (std::is_same_v<Real, float>) return row.add_float;
+    else return row.add_double;
+  }
+
+  std::vector<PriorNumbers> held_;  // of each changed block
+};
+
+// "*.bias" and "layer2.bias=0.5" freeze whole blocks, "layer1.weight[0,2]" does not.
+bool frozen(const std::string& block, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
+    return p.find('[') == p.npos && fnmatch(p.substr(0, p.find('=')).c_str(), block.c_str(), 0) == 0;
+  });
+}
+
+std::string quoted(const std::vector<std::string>& names) { return fmt::format("\"{}\"", fmt::join(names, "\", \"")); }
+
+// Least squares of the targets on the inputs (and a constant): what a network without hidden layers can do with them.
+struct LinearFit {
+  Eigen::MatrixXd x;      // inputs; with a constant: less their means; columns of length 1
+  std::string dependent;  // why there is no unique fit; empty if there is one
+
+  LinearFit(const Dataset& data, bool weights, bool constant) {
+    const auto rows = Eigen::Index(data.rows), columns = Eigen::Index(weights ? data.input_count() : 0);
+    if (rows < columns + constant) {
+      dependent = fmt::format("{} rows cannot fix {} weights per output", rows, columns + constant);
+      return;
+    }
+    using RowByRow = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    x = Eigen::Map<const RowByRow>(data.inputs.data(), rows, Eigen::Index(data.input_count())).leftCols(columns);
+    for (Eigen::Index j = 0; j < columns; ++j) {
+      const double before = x.col(j).norm();
+      if (constant) x.col(j).array() -= x.col(j).mean();
+      const double after = x.col(j).norm();
+      if (after <= 1e-12 * before) {
+        dependent =
+            fmt::format("input \"{}\" is {}", data.input_names[std::size_t(j)], constant ? "constant" : "always 0");
+        return;
+      }
+      x.col(j) /= after;
+    }
+    if (columns == 0) return;
+    // Eigenvalues of x^T x are squares of the singular values: 1e-12 here means columns alike to one part in a million.
+    const Eigen::VectorXd values =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(gram(), Eigen::EigenvaluesOnly).eigenvalues();
+    const auto rank = (values.array() > 1e-12 * values.maxCoeff()).count();
+    if (rank < columns) dependent = fmt::format("the {} inputs are linearly dependent (rank {})", columns, rank);
+  }
+
+  Eigen::MatrixXd gram() const {
+    const std::size_t rows = std::size_t(x.rows()), columns = std::size_t(x.cols());
+    Eigen::MatrixXd out(x.cols(), x.cols());
+    // Stored column by column, x is x^T row by row.
+    gemm(1, {x.data(), columns, rows, rows}, {x.data(), columns, rows, rows, true}, 0, out.data(), columns);
+    return out;
+  }
+};
+
+bool may_fit_exactly(const Dataset& data, std::span<const double> targets) {
+  const LinearFit fit(data, true, true);
+  if (!fit.dependent.empty() || data.rows <= data.input_count() + 1) return true;
+  const auto rows = Eigen::Index(data.rows), width = Eigen::Index(targets.size() / data.rows);
+  const Eigen::LLT<Eigen::MatrixXd> gram(fit.gram());
+  for (Eigen::Index k = 0; k < width; ++k) {
+    Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<>>(targets.data() + k, rows,
+                                                                                   Eigen::InnerStride<>(width));
+    const double before = y.norm();
+    y.array() -= y.mean();
+    y -= fit.x * gram.solve(fit.x.transpose() * y);
+    if (y.norm() <= 1e-6 * before) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const Prior> priors() { return all_priors; }
+
+PriorNumbers prior_of(const Choice& given) {
+  const Choice choice = with_name(given);
+  const Prior& row = row_named(choice.name, priors(), "prior", choice.where);
+  const Choice full = choice.completed(row.parameters, "prior");
+  PriorNumbers out{&row, {}};
+  for (const Parameter& p : row.parameters) out.numbers.push_back(full.number(p.name));
+  if (const auto fault = row.fault(out.numbers.data()); !fault.empty())
+    throw Error("{}{}prior \"{}\": {}", choice.where, choice.where.empty() ? "" : ": ", row.name, fault);
+  return out;
+}
+
+template <class Real>
+std::unique_ptr<Potential<Real>> with_priors(std::unique_ptr<Potential<Real>> inner,
+                                             const std::vector<BlockPrior>& given) {
+  return std::make_unique<WithPriors<Real>>(std::move(inner), given);
+}
+
+std::string why_improper(const ModelSettings& settings, const Dataset& data, const std::vector<BlockPrior>& given) {
+  if (settings.toy.given()) return "";
+  std::set<std::string> held;
+  for (const BlockPrior& p : given)
+    if (prior_of(p.prior).proper()) held.insert(p.block);
+  std::vector<std::string> loose;
+  for (const Block& b : mlp_blocks(settings))
+    if (!held.contains(b.name) && !frozen(b.name, settings.freeze)) loose.push_back(b.name);
+  if (loose.empty()) return "";
+
+  const auto free = [&](const std::string& name) { return std::find(loose.begin(), loose.end(), name) != loose.end(); };
+  const std::string cure = fmt::format("give {} a prior, for example prior = 1.0", quoted(loose));
+  const std::size_t last = settings.layers.size() - 1;
+  const std::string weight = fmt::format("layer{}.weight", last), bias = fmt::format("layer{}.bias", last);
+  const Activation& output = activation_named(settings.output);
+  const Loss& loss = loss_named(settings.loss);
+  const bool scale = free("noise.log_scale");
+
+  if (last > 1 && loose.size() > std::size_t(free(bias) + scale))
+    return fmt::format(
+        "the posterior cannot be normalised: units that saturate or die leave their weights free, and larger "
+        "weights before a unit can be undone by smaller ones after it; {}",
+        cure);
+  if (last > 1 && scale)
+    return fmt::format(
+        "the posterior may not be normalisable: a network that fits the targets exactly lets the learned "
+        "scale shrink to 0; {}, or fix model.scale",
+        cure);
+  if (output.bounded())
+    return fmt::format(
+        "the posterior cannot be normalised: the output activation \"{}\" is bounded, so large weights cost "
+        "nothing; {}",
+        output.name, cure);
+  if (!loss.confines())
+    return fmt::format("the posterior may not be normalisable: with loss \"{}\" {}; {}", loss.name, loss.escape, cure);
+  if ((free(weight) || scale) && data.input_count() > 500)
+    return fmt::format(
+        "the posterior may not be normalisable: whether {} inputs are linearly independent is not checked "
+        "beyond 500; {}",
+        data.input_count(), cure);
+  const LinearFit fit(data, free(weight), free(bias));
+  if (!fit.dependent.empty())
+    return fmt::format("the posterior cannot be normalised: {}, so some weights are not fixed by the data; {}",
+                       fit.dependent, cure);
+  // At T = 1/N a learned standard deviation s has the density s^(weights - N) exp(-S / s^2) d log s: normalisable if
+  // the smallest sum of squares S is above 0 and there are more rows than weights.
+  if (scale && may_fit_exactly(data, encode(loss, data, std::size_t(settings.layers.back()), {}).values))
+    return fmt::format(
+        "the posterior may not be normalisable: some target can be fitted exactly, which lets the learned "
+        "scale shrink to 0; {}, or fix model.scale",
+        cure);
+  return "";
+}
+
+template std::unique_ptr<Potential<float>> with_priors(std::unique_ptr<Potential<float>>,
+                                                       const std::vector<BlockPrior>&);
+template std::unique_ptr<Potential<double>> with_priors(std::unique_ptr<Potential<double>>,
+                                                        const std::vector<BlockPrior>&);
+
+}  // namespace kelvin

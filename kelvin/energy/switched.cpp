@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/energy/switched.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/energy/decorated.h"
+
+namespace kelvin {
+namespace {
+
+template <class Real>
+class Switched final : public Decorated<Real> {
+ public:
+  Switched(std::unique_ptr<Potential<Real>> inner, const Switching& how)
+      : Decorated<Real>(std::move(inner)), how_(how), shares_(how.nodes), memory_(2 * how.nodes + 4, Real(0)) {
+    for (std::size_t k = 0; k < how_.nodes; ++k)
+      g_.push_back(std::pow(how_.highest, -double(k) / double(how_.nodes - 1)));
+  }
+  int pieces() const override { return 1; }
+  bool weighs() const override { return true; }
+  std::span<Real> memory() override { return memory_; }
+  double log_weight(std::span<const Real>) const override { return std::log(shares_[0] * double(how_.nodes)); }
+  AskedFor asked_for(double, std::span<const Real>) const override { return {energy_, 1 / slope_}; }
+
+  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
+    energy_ = (*this->inner_)(q, rows, g);
+    if (begun() == Real(0)) begin();
+    const double W = weigh();
+    slope_ = 0;
+    for (std::size_t k = 0; k < how_.nodes; ++k) slope_ += shares_[k] * g_[k];
+    for (Real& x : g) x *= Real(slope_);
+    if (double(evaluations()) < double(how_.learning)) learn();
+    return W;
+  }
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Switched>(*this); }
+
+ private:
+  // memory_: log Z_k (with U counted from `origin`, so that they stay small), sums of this look, and four numbers
+  std::span<Real> log_z() { return std::span(memory_).first(how_.nodes); }
+  std::span<Real> sums() { return std::span(memory_).subspan(how_.nodes, how_.nodes); }
+  Real& begun() { return memory_[2 * how_.nodes]; }
+  Real& origin() { return memory_[2 * how_.nodes + 1]; }
+  Real& evaluations() { return memory_[2 * how_.nodes + 2]; }
+  Real& looked() { return memory_[2 * how_.nodes + 3]; }
+
+  void begin() { begun() = 1, origin() = Real(energy_); }
+
+  // The share of each term in the sum; returns W.
+  double weigh() {
+    const double u = (energy_ - double(origin())) / how_.temperature;
+    double highest = -INFINITY, sum = 0;
+    for (std::size_t k = 0; k < how_.nodes; ++k) {
+      shares_[k] = -g_[k] * u - double(log_z()[k]);
+      highest = std::max(highest, shares_[k]);
+    }
+    for (double& x : shares_) sum += x = std::exp(x - highest);
+    for (double& x : shares_) x /= sum;
+    return -how_.temperature * (highest + std::log(sum / double(how_.nodes)));
+  }
+
+  // Looks of a tenth of what has gone before, at least 100 evaluations; after each half of what it says.
+  void learn() {
+    constexpr double rarest = 1e-30;
+    ++evaluations(), ++looked();
+    for (std::size_t k = 0; k < how_.nodes; ++k) sums()[k] += Real(shares_[k] * double(how_.nodes));
+    const bool last = double(evaluations()) >= double(how_.learning);
+    if (!last && double(looked()) < std::max(100.0, double(evaluations()) / 10)) return;
+    for (std::size_t k = 0; k < how_.nodes; ++k)
+      log_z()[k] += Real(std::log(std::max(rarest, double(sums()[k]) / double(looked()))) / 2);
+    for (std::size_t k = how_.nodes; k-- > 0;) log_z()[k] -= log_z()[0];
+    std::fill(sums().begin(), sums().end(), Real(0));
+    looked() = 0;
+  }
+
+  Switching how_;
+  std::vector<double> g_, shares_;
+  std::vector<Real> memory_;
+  double energy_ = 0, slope_ = 1;  // of the last evaluation
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Potential<Real>> with_switching(std::unique_ptr<Potential<Real>> inner, const Switching& how) {
+  return std::make_unique<Switched<Real>>(std::move(inner), how);
+}
+
+template std::unique_ptr<Potential<float>> with_switching(std::unique_ptr<Potential<float>>, const Switching&);
+template std::unique_ptr<Potential<double>> with_switching(std::unique_ptr<Potential<double>>, const Switching&);
+
+}  // namespace kelvin

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A potential of one more number, alpha, that turns another one down: W = g(alpha) U + T (V(alpha) + wall), or, in
+// forms that heat the bath instead, U itself with what alpha feels told apart. Draws with |alpha| <= delta have the law
+// asked for, whatever V is.
+#pragma once
+#include "kelvin/energy/decorated.h"
+#include "kelvin/energy/tempering.h"
+
+namespace kelvin {
+
+// "tempering.alpha", which no network sees and no run stores among its blocks.
+Block tempering_block(std::size_t offset);
+
+template <class Real>
+class Tempered final : public Decorated<Real> {
+ public:
+  Tempered(std::unique_ptr<Potential<Real>>, const TemperingSettings&, double temperature);
+
+  std::vector<Block> blocks() const override;
+  void arrange(std::span<const Block>) override;
+  void want(std::span<const char> blocks) override;
+  bool weighs() const override { return true; }
+  double log_weight(std::span<const Real> q) const override;
+  // Without the bias: U where g = 1.
+  AskedFor asked_for(double energy, std::span<const Real> q) const override {
+    return {form_->heats ? energy : energy - bias(double(q[at_]))};
+  }
+  Tempered* tempered() override { return this; }
+  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override;
+  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Tempered>(*this); }
+
+  void learn(bool now) { learns_ = now; }
+  std::span<double> learnt() { return learnt_; }
+  // dW/dalpha where what g multiplies is `energy`; this is seen by the bias if it learns.
+  double slope(double alpha, double energy);
+  double temperature(double alpha) const { return temperature_ / ground_.ramp.value(alpha); }
+  // Of the force that minibatches leave on the entries of a part, or on alpha, the last: its variance, as far as baths
+  // are to leave room for it.
+  bool corrects() const { return corrects_; }
+  double force_noise(double alpha, std::size_t part) const;
+
+ private:
+  double bias(double alpha) const;  // T (V + wall)
+
+  const TemperingForm* form_;
+  const TemperingBias* bias_;
+  BiasGround ground_;
+  double temperature_, wall_ = 0;  // wall_: its force
+  std::vector<double> learnt_;
+  std::size_t at_ = 0;  // of alpha in q
+  bool learns_ = false, corrects_;
+  double noise_;
+  std::vector<double> gradient_noise_;
+};
+
+}  // namespace kelvin

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replica exchange: walkers at several temperatures, a ladder, now and then exchange positions, so that what the hot
+// ones find comes down to the cold one. Neighbours i < j do so with probability min(1, exp((1/T_i - 1/T_j)(U_i -
+// U_j))), even pairs and odd pairs in turn.
+#pragma once
+#include "kelvin/chain/chain.h"
+#include "kelvin/ensemble/comm.h"
+#include "kelvin/ensemble/settings.h"
+
+namespace kelvin {
+
+// Factors of the temperature set, from 1 up; of one walker, if no ladder is asked for.
+std::vector<double> rungs_of(const ExchangeSettings&);
+
+double constant_temperature(const Recipe&, std::string_view who);  // refuses, in the name of `who`, if there is none
+
+// Refuses what makes no ladder. Says how many walkers there are: those of all ladders, `walkers` without.
+long check_exchange(const ExchangeSettings&, long walkers, bool walkers_given);
+
+// Logarithm of the chance of a swap between neighbours whose U differ by `energy` (that of the colder one less that of
+// the hotter one), known from `samples` independent estimates to within the variance `error` of their mean; b is
+// 1/T of the colder one less that of the hotter one. Exact for an error of 0; else the penalty of Ceperley and Dewing
+// (1999), which for a known Gaussian error is b^2 error / 2.
+double log_swap_chance(double b, double energy, double error = 0, double samples = INFINITY);
+
+// Temperatures between the same ends at which all neighbours would be exchanged equally often, from the share of
+// exchanges between the present ones: the rejections add up along the ladder (Syed et al. 2021).
+std::vector<double> evened_out(const std::vector<double>& rungs, const std::vector<double>& acceptance);
+
+// Part of the checkpoint. Walker w is on rung w % rungs of ladder w / rungs.
+struct ExchangeState {
+  std::uint64_t step = 0;             // of the last attempt
+  std::uint64_t counted = 0;          // attempts since the warm-up, or since the temperatures were changed
+  std::vector<double> rungs;          // the temperatures now
+  std::vector<double> chance, swaps;  // of each pair of neighbours, over all ladders: sum of the probabilities, swaps
+  std::vector<double> tries;
+  std::vector<int> heading;  // of each replica: 1 from the coldest rung, -1 from the hottest, 0 of neither yet
+  std::vector<double> rising, headed;  // visits to each rung of replicas that come from the coldest; from either end
+  double trips = 0;                    // from the coldest rung to the hottest and back
+  template <class Visit>
+  void fields(Visit&& field) {
+    field(step), field(counted), field(rungs), field(chance), field(swaps), field(tries);
+    field(heading), field(rising), field(headed), field(trips);
+  }
+};
+
+template <class Real>
+class Exchange {
+ public:
+  Exchange(const EnsembleSettings&, const Recipe&, Comm&, const Remark&);
+  std::uint64_t every() const { return std::uint64_t(settings_.every); }
+  bool due(std::uint64_t step) const { return step % every() == 0 && state_.step != step; }
+  void heat(std::span<Chain<Real>> mine) const;  // gives each its temperature
+
+  // All walkers are at `step`. Every rank calls it with those it has.
+  void swap(std::span<Chain<Real>> mine, std::uint64_t step, std::size_t threads);
+
+  const ExchangeState& state() const { return state_; }
+  void restore(ExchangeState, std::span<Chain<Real>> mine);
+
+ private:
+  struct Told {                                 // of each walker
+    std::vector<std::vector<double>> energies;  // on each batch
+    std::vector<std::uint32_t> replicas;
+  };
+  Told ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::size_t threads);
+  void move(std::span<Chain<Real>> mine, const std::vector<std::size_t>& partner);
+  void follow(const std::vector<std::uint32_t>& replicas);
+  void learn(std::span<Chain<Real>> mine, std::uint64_t step);
+  void begin_counting();
+
+  ExchangeSettings settings_;
+  BatchSettings batch_;
+  std::uint64_t seed_, warmup_;
+  std::size_t rungs_, walkers_;
+  double temperature_ = 0;  // the one set
+  Comm* comm_;
+  Remark tell_;
+  ExchangeState state_;
+};
+
+}  // namespace kelvin

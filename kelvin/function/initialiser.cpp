@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/function/initialiser.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+namespace kelvin {
+namespace {
+
+using Values = std::vector<double>;
+
+// Rules for layers give 0 to biases, and to blocks outside layers (fan_in 0), for which they have no scale.
+bool is_weight(const Block& b) { return b.fan_in > 0 && !b.vector; }
+
+Values zeros(const Block& b) { return Values(b.size()); }
+
+Values between(double lower, double upper, const Block& b, const Stream& stream) {
+  Values out(b.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = lower + (upper - lower) * uniform(stream, i);
+  return out;
+}
+
+Values normal(double mean, double sd, const Block& b, const Stream& stream) {
+  Values out(b.size());
+  normals(stream, 0, out);
+  for (double& x : out) x = mean + sd * x;
+  return out;
+}
+
+Values pytorch(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
+  const double bound = b.fan_in == 0 ? 0 : 1 / std::sqrt(double(b.fan_in));
+  return between(-bound, bound, b, stream);
+}
+
+Values gaussian(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  const double sd = c.number("scale");
+  if (!(sd >= 0)) throw Error("initialiser \"{}\": scale is {:g}; it must not be negative", c.name, sd);
+  return normal(c.number("mean"), sd, b, stream);
+}
+
+Values uniformly(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  const double lower = c.number("lower"), upper = c.number("upper");
+  if (!(lower <= upper))
+    throw Error("initialiser \"{}\": lower {:g} is above upper {:g}; swap them", c.name, lower, upper);
+  return between(lower, upper, b, stream);
+}
+
+Values xavier(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
+  if (!is_weight(b)) return zeros(b);
+  const double bound = std::sqrt(6 / double(b.fan_in + b.rows));
+  return between(-bound, bound, b, stream);
+}
+
+Values he(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
+  return is_weight(b) ? normal(0, std::sqrt(2 / double(b.fan_in)), b, stream) : zeros(b);
+}
+
+// Q of a tall normal matrix = QR is uniformly (Haar) distributed. A wide block is the transpose of a tall one, whose
+// columns are its rows.
+Values orthogonal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  if (!is_weight(b)) return zeros(b);
+  const std::size_t tall = std::max(b.rows, b.columns), narrow = std::min(b.rows, b.columns);
+  Values columns = normal(0, 1, b, stream), z(b.size());
+  make_orthonormal(tall, narrow, columns.data());
+  for (std::size_t j = 0; j < narrow; ++j)
+    for (std::size_t i = 0; i < tall; ++i)
+      z[b.columns > b.rows ? j * tall + i : i * narrow + j] = c.number("gain") * columns[j * tall + i];
+  return z;
+}
+
+Values constant(const Choice& c, const Block& b, const Stream&, const ReadBlock&) {
+  return Values(b.size(), c.number("value"));
+}
+
+Values file(const Choice& c, const Block& b, const Stream&, const ReadBlock& read) {
+  const std::string path = c.text("path");
+  if (!read) throw Error("initialiser \"{}\" reads \"{}\", but nothing here can read files", c.name, path);
+  Values out = read(path, b);
+  if (out.size() != b.size())
+    throw Error("\"{}\" has {} numbers for block \"{}\", which is {} x {}", path, out.size(), b.name, b.rows,
+                b.columns);
+  return out;
+}
+
+constexpr Parameter gaussian_parameters[] = {{"scale", "1.0", "standard deviation"}, {"mean", "0.0", "mean"}};
+constexpr Parameter uniform_parameters[] = {{"lower", "-0.5", "lower end"}, {"upper", "0.5", "upper end"}};
+constexpr Parameter orthogonal_parameters[] = {{"gain", "1.0", "length of the rows or columns"}};
+constexpr Parameter constant_parameters[] = {{"value", "0.0", "of every entry"}};
+constexpr Parameter file_parameters[] = {{"path", "", "a file with a block of the same name"}};
+
+constexpr Initialiser all_initialisers[] = {
+    {"pytorch", {}, pytorch, "weights and biases uniform between -1/sqrt(inputs) and 1/sqrt(inputs)"},
+    {"gaussian", gaussian_parameters, gaussian, "weights and biases normal"},
+    {"uniform", uniform_parameters, uniformly, "weights and biases uniform between two numbers"},
+    {"xavier", {}, xavier, "weights uniform between -+sqrt(6 / (inputs + outputs)), biases 0"},
+    {"he", {}, he, "weights normal with variance 2 / inputs, biases 0"},
+    {"orthogonal", orthogonal_parameters, orthogonal, "weights with orthogonal rows or columns, uniformly, biases 0"},
+    {"constant", constant_parameters, constant, "one number everywhere; what a bare number means"},
+    {"file", file_parameters, file, "read from a file"},
+};
+
+}  // namespace
+
+std::span<const Initialiser> initialisers() { return all_initialisers; }
+
+void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
+  const auto rows = Eigen::Index(tall), count = Eigen::Index(narrow);
+  Eigen::Map<Eigen::MatrixXd> all(columns, rows, count);
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(all);
+  all = qr.householderQ() * Eigen::MatrixXd::Identity(rows, count);
+  for (Eigen::Index j = 0; j < count; ++j)
+    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
+}
+
+std::vector<double> initial_values(const Choice& choice, const Block& block, const Stream& stream,
+                                   const ReadBlock& read) {
+  const Initialiser& row = row_named(choice.name, initialisers(), "initialiser", choice.where);
+  return row.values(choice.completed(row.parameters, "initialiser"), block, stream, read);
+}
+
+}  // namespace kelvin

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patience: what follows from the lines of a log. Its state is a function of those lines alone, so that a resumed run
+// has it again by reading them.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "kelvin/run/settings.h"
+
+namespace kelvin {
+
+class Patience {
+ public:
+  explicit Patience(const PatienceSettings& settings) : settings_(settings) {}
+  void look(const nlohmann::json& line);             // one more line of the log
+  double pace() const { return pace_; }              // what all steps are multiplied by
+  const std::string& stop() const { return stop_; }  // why the run should stop; empty if it should not
+
+ private:
+  PatienceSettings settings_;
+  double best_ = 0, pace_ = 1;
+  long lines_ = 0, without_better_ = 0, since_reduced_ = 0;
+  std::string stop_;
+};
+
+}  // namespace kelvin

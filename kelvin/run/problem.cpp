@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/io/load.h"
+#include "kelvin/run/problem.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/ensemble/exchange.h"
+#include "kelvin/run/tempering.h"
+#include "kelvin/energy/anchored.h"
+#include "kelvin/function/block.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/mask.h"
+#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/penalty.h"
+#include "kelvin/energy/prior.h"
+#include "kelvin/energy/shaken.h"
+#include "kelvin/energy/switched.h"
+#include "kelvin/energy/toys.h"
+
+namespace kelvin {
+namespace {
+
+template <class Real>
+std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Dataset& rows,
+                                          const std::vector<Block>& blocks) {
+  if (rows.rows == 0) return nullptr;
+  auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
+  network->arrange(blocks);
+  return network;
+}
+
+// One recipe, or that of the first phase followed by those of the others.
+Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows) {
+  const auto& freeze = settings.model.freeze;
+  if (settings.phase.empty()) {
+    Recipe one = make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+    if (settings.tempering.on()) add_tempering(one, settings.tempering);
+    return one;
+  }
+  std::vector<Recipe> phases;
+  std::uint64_t begins = 0;
+  for (const PhaseSettings& phase : settings.phase) {
+    auto parts = phase.part;
+    for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
+    phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
+    if (settings.tempering.on()) add_tempering(phases.back(), settings.tempering);
+    phases.back().begins = begins;
+    begins += std::uint64_t(phase.steps);
+    if (phases.back().part_of != phases.front().part_of)
+      throw Error(
+          "phase {} has other parts than the first; give all parts in [part.NAME], and in the phases only how "
+          "they move",
+          phases.size());
+  }
+  Recipe first = std::move(phases.front());
+  first.later.assign(std::make_move_iterator(phases.begin() + 1), std::make_move_iterator(phases.end()));
+  return first;
+}
+
+Schedule variance_of(const RunSettings& settings, const std::string& part, double rows) {
+  const Schedule noise(settings.part.at(part).gradient_noise, {double(settings.warmup + settings.steps), rows});
+  if (const auto [low, high] = noise.range(); !(low >= 0) || !std::isfinite(high))
+    throw Error("part.{}.gradient_noise is a variance and must be at least 0 and finite, not from {} to {}", part, low,
+                high);
+  return noise;
+}
+
+RunSettings without_slack(RunSettings settings) {
+  settings.tempering = {};
+  for (auto& [name, part] : settings.part) part.constraint = Choice();
+  return settings;
+}
+
+// Whether the part's letters take care of its weight decay.
+bool decays(const Recipe& recipe, const std::string& name) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (part.name == name && move.letter->decays) return true;
+  return false;
+}
+
+void check_decay(const Recipe& recipe, const std::string& part) {
+  for (const Recipe& phase : recipe.later)
+    if (decays(phase, part) != decays(recipe, part))
+      throw Error("part \"{}\" has a weight_decay that one phase adds to U and another applies itself; use a penalty",
+                  part);
+}
+
+const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& block) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const HeldConstraint& held : part.constraints)
+      if (held.block == block) return &held;
+  return nullptr;
+}
+
+// Whether the gradient that a draw leaves behind is that of the draw: no part moves q before its first gradient, which
+// may then be taken early, or none does after its last one.
+bool evaluates_at_draws(const Recipe& recipe) {
+  bool starts_still = true, ends_still = true;
+  for (const PartRecipe& part : recipe.parts) {
+    const auto& moves = part.scheme.moves;
+    const auto reads = [](const Move& m) { return m.letter->joint == Joint::gradient; };
+    const auto moves_q = [](const Move& m) { return m.letter->moves_q; };
+    const auto first = std::ranges::find_if(moves, reads);
+    const auto last = std::find_if(moves.rbegin(), moves.rend(), reads);
+    starts_still &= std::none_of(moves.begin(), first, moves_q);
+    ends_still &= last != moves.rend() && std::none_of(moves.rbegin(), std::next(last), moves_q);
+  }
+  return starts_still || ends_still;
+}
+
+// Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
+template <class Real>
+std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> potential, const RunSettings& settings,
+                                          const Recipe& recipe) {
+  const double T = constant_temperature(recipe, "switching");
+  const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
+  if (potential->rows() > 0 && settings.batch.size.of(potential->rows()) < potential->rows())
+    refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
+  if (potential->noisy()) refuse("masks, which make U another one at every evaluation");
+  if (!recipe.later.empty()) refuse("phases");
+  if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
+  if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
+  if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
+    refuse(
+        fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
+                    "without braces or N that begins or ends with B",
+                    recipe.parts.front().scheme.text));
+  constexpr long most = 1 << 23;  // that can be counted in single precision
+  return with_switching(std::move(potential), {T, settings.switching.highest, std::size_t(settings.switching.nodes),
+                                               std::uint64_t(std::min(most, settings.warmup))});
+}
+
+}  // namespace
+
+template <class Real>
+Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Slack slack) {
+  Problem<Real> problem;
+  problem.settings = settings;
+  const ModelSettings& model = settings.model;
+  const bool toy = model.toy.given();
+  if (toy) {
+    problem.potential = make_toy<Real>(model.toy);
+  } else {
+    const Loss& loss = loss_named(model.loss);
+    problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
+    problem.train = make_mlp<Real>(model, problem.data.train, remark);
+    problem.potential = problem.train->clone();
+  }
+  problem.recipe =
+      recipe_of(slack == Slack::kept ? settings : without_slack(settings), problem.potential->blocks(), problem.rows());
+  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
+                           std::uint64_t(settings.warmup)};
+  for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
+  const auto& blocks = problem.recipe.blocks;
+  if (!toy) {
+    problem.train->arrange(blocks);
+    problem.validation = network_on<Real>(model, problem.data.validation, blocks);
+    problem.test = network_on<Real>(model, problem.data.test, blocks);
+  }
+
+  std::vector<BlockPrior> priors, confining;
+  std::vector<BlockPenalty> penalties;
+  std::vector<BlockMask> masks;
+  std::vector<BlockShake> shakes;
+  for (const auto& [block, part] : problem.recipe.part_of) {
+    if (block_named(block, problem.recipe.blocks).slack) continue;
+    const PartSettings& own = settings.part.at(part);
+    priors.push_back({block, own.prior.given() ? own.prior : model.prior});
+    const std::size_t before = penalties.size();
+    if (own.penalty.given()) penalties.push_back({block, own.penalty});
+    if (own.mask.given()) masks.push_back({block, own.mask});
+    if (own.gradient_noise.given())
+      shakes.push_back(
+          {block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
+    if (own.weight_decay > 0) check_decay(problem.recipe, part);
+    if (own.weight_decay > 0 && !decays(problem.recipe, part))
+      penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
+    const bool held = own.constraint.given() &&
+                      holds(constraint_chosen(own.constraint, part), block_named(block, problem.recipe.blocks));
+    const bool confined = penalties.size() > before || held;
+    confining.push_back(confined ? BlockPrior{block, Choice("gaussian")} : priors.back());
+  }
+  bool warm = false;
+  for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
+  if (warm && !toy)
+    if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
+  if (settings.batch.anchor_every > 0)
+    problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
+  if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
+  const bool tempered = problem.recipe.tempered,
+             whole = row_named(settings.tempering.of, tempering_extents(), "extent of tempering").whole;
+  if (tempered) check_tempered(settings, problem.recipe, remark);
+  const auto turn_down = [&] {
+    problem.potential = std::make_unique<Tempered<Real>>(std::move(problem.potential), settings.tempering,
+                                                         tempered_temperature(problem.recipe));
+  };
+  if (tempered && !whole) turn_down();
+  problem.potential = with_priors(std::move(problem.potential), std::move(priors));
+  if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
+  if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
+  if (tempered && whole) turn_down();
+  if (settings.switching.used() && slack == Slack::kept)
+    problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
+  problem.recipe.weighed |= problem.potential->weighs();
+  for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
+  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
+  return problem;
+}
+
+template <class Real>
+Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise) const {
+  const auto seed = std::uint64_t(settings.seed);
+  return Chain<Real>(potential->clone(), recipe, Batches(settings.batch, potential->rows(), seed, walker), noise, seed,
+                     walker);
+}
+
+template <class Real>
+std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block,
+                                                const Remark& remark) const {
+  std::vector<Block> visible = recipe.blocks;
+  std::erase_if(visible, [](const Block& b) { return b.slack; });
+  const Recipe full = recipe_of(settings, visible, rows());  // with the slack that this problem may have left out
+  std::vector<Real> q(full.size), mine(recipe.size);
+  for (const Block& block : visible) {
+    const HeldConstraint* held = constraint_of(full, block.name);
+    const Choice usual = held && !held->row->start.empty() ? Choice(std::string(held->row->start))
+                         : train                           ? Choice("pytorch")
+                                                           : Choice::number_of("constant", "value", 0);
+    const auto part = recipe.part_of.find(block.name);
+    const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
+    const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};
+    const auto values = settings.from.empty()
+                            ? initial_values(own && own->given() ? *own : usual, block, stream, read_block)
+                            : read_block(settings.from, block);
+    std::copy(values.begin(), values.end(), q.begin() + long(block_named(block.name, full.blocks).offset));
+  }
+  settle<Real>(full, q, remark);
+  for (const Block& block : recipe.blocks)
+    std::copy_n(q.begin() + long(block_named(block.name, full.blocks).offset), block.size(),
+                mine.begin() + long(block.offset));
+  return mine;
+}
+
+template struct Problem<float>;
+template struct Problem<double>;
+template Problem<float> make_problem(const RunSettings&, const Remark&, Slack);
+template Problem<double> make_problem(const RunSettings&, const Remark&, Slack);
+
+}  // namespace kelvin

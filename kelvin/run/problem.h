@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// From settings to something that can run: data, potential, recipe and starting points.
+#pragma once
+#include "kelvin/chain/chain.h"
+#include "kelvin/run/settings.h"
+#include "kelvin/function/initialiser.h"
+
+namespace kelvin {
+
+// Those who only look at a run have no use for the slack coordinates of its constraints.
+enum class Slack { kept, left_out };
+
+template <class Real>
+struct Problem {
+  RunSettings settings;
+  Recipe recipe;
+  Splits data;                                             // no rows for a toy
+  std::unique_ptr<Potential<Real>> potential;              // U: mean loss plus prior / N
+  std::unique_ptr<Network<Real>> train, validation, test;  // null for a toy, and for splits without rows
+
+  double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
+  Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
+  // On the manifolds of all constraints; what had to be moved there is remarked.
+  std::vector<Real> starting_point(
+      std::uint32_t walker, const ReadBlock&, const Remark& = [](std::string_view) {}) const;
+};
+
+template <class Real>
+Problem<Real> make_problem(const RunSettings&, const Remark&, Slack = Slack::kept);
+
+}  // namespace kelvin

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every loss: values by hand, slopes, and which targets it takes.
+#include "kelvin/energy/loss.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/finite_difference.h"
+
+namespace kelvin {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Evaluated {
+  double value;
+  std::vector<double> slope, log_scale_slope;
+};
+
+template <class Real = double>
+Evaluated evaluate(const Loss& loss, const std::vector<double>& output, const std::vector<double>& target,
+                   double scale = 1) {
+  const std::vector<Real> f(output.begin(), output.end()), y(target.begin(), target.end());
+  std::vector<Real> d(f.size());
+  std::vector<double> scale_slopes(f.size());
+  const std::vector<Scale> scales(f.size(), {std::log(scale), 1 / (scale * scale)});
+  const double value = loss.sum<Real>()({1, f.size(), f.data(), y.data(), d.data(), scales, scale_slopes});
+  return {value, {d.begin(), d.end()}, scale_slopes};
+}
+
+Evaluated evaluate(std::string_view name, const std::vector<double>& f, const std::vector<double>& y,
+                   double scale = 1) {
+  return evaluate(loss_named(name), f, y, scale);
+}
+
+// An output and a target that suit the row, away from its kinks.
+std::pair<std::vector<double>, std::vector<double>> example(const Loss& loss) {
+  if (loss.targets == Targets::one_hot) return {{0.3, -0.8, 1.1}, {0, 1, 0}};
+  if (loss.targets == Targets::zero_one) return {{0.35}, {1}};
+  if (loss.targets == Targets::minus_plus) return {{0.35}, {-1}};
+  return {{0.3, -0.8, 1.1}, {0.5, 0.2, -0.4}};
+}
+
+TEST(Loss, SlopesAgreeWithCentralDifferencesOfSecondOrder) {
+  for (const Loss& loss : losses()) {
+    auto [f, y] = example(loss);
+    const auto error = [&, f = f, y = y](double e) {
+      double sum = 0;
+      for (std::size_t k = 0; k < f.size(); ++k) {
+        auto above = f, below = f;
+        above[k] += e, below[k] -= e;
+        const double slope = (evaluate(loss, above, y).value - evaluate(loss, below, y).value) / (2 * e);
+        sum += std::abs(slope - evaluate(loss, f, y).slope[k]);
+      }
+      return sum;
+    };
+    EXPECT_LT(error(0.01), 5e-3) << loss.name;
+    if (error(0.01) > 1e-10) {
+      EXPECT_NEAR(error(0.01) / error(0.005), 4, 0.1) << loss.name;
+    }
+  }
+}
+
+TEST(Loss, FloatAgreesWithDoubleToItsPrecision) {
+  for (const Loss& loss : losses()) {
+    const auto [f, y] = example(loss);
+    const Evaluated in_double = evaluate(loss, f, y), in_float = evaluate<float>(loss, f, y);
+    EXPECT_NEAR(in_float.value, in_double.value, 1e-6) << loss.name;
+    for (std::size_t k = 0; k < f.size(); ++k) EXPECT_NEAR(in_float.slope[k], in_double.slope[k], 1e-6) << loss.name;
+  }
+}
+
+TEST(Loss, HasTheValuesComputedByHand) {
+  EXPECT_DOUBLE_EQ(evaluate("mean_squared", {1, 4}, {0, 2}).value, 2.5);  // (1 + 4) / 2
+  EXPECT_DOUBLE_EQ(evaluate("absolute", {1, 4}, {0, 2}).value, 1.5);
+  EXPECT_DOUBLE_EQ(evaluate("hinge", {0.25}, {1}).value, 0.75);
+  EXPECT_DOUBLE_EQ(evaluate("hinge", {-3}, {-1}).value, 0);
+  EXPECT_DOUBLE_EQ(evaluate("log", {0.25}, {1}).value, std::log(4.0));
+  EXPECT_DOUBLE_EQ(evaluate("log", {0.25}, {0}).value, std::log(4.0 / 3));
+  EXPECT_DOUBLE_EQ(evaluate("cosine", {3, 4}, {2, 0}).value, 0.4);
+  // log odds of log 3 are a probability of 3/4
+  EXPECT_DOUBLE_EQ(evaluate("binary_cross_entropy", {std::log(3.0)}, {1}).value, std::log(4.0 / 3));
+  EXPECT_DOUBLE_EQ(evaluate("binary_cross_entropy", {std::log(3.0)}, {0}).value, std::log(4.0));
+  // probabilities 1/10, 2/10, 7/10
+  const Evaluated s = evaluate("softmax_cross_entropy", {0, std::log(2.0), std::log(7.0)}, {0, 1, 0});
+  EXPECT_DOUBLE_EQ(s.value, std::log(5.0));
+  EXPECT_NEAR(s.slope[0], 0.1, 1e-15);
+  EXPECT_NEAR(s.slope[1], -0.8, 1e-15);
+  EXPECT_NEAR(s.slope[2], 0.7, 1e-15);
+}
+
+TEST(Loss, GaussianIsTheNegativeLogDensityAndKnowsItsScaleSlope) {
+  const double s = 0.5, log_density = -std::log(s * std::sqrt(2 * std::numbers::pi)) - 0.3 * 0.3 / (2 * s * s);
+  const Evaluated one = evaluate("gaussian", {1.3}, {1}, s);
+  EXPECT_NEAR(one.value, -log_density, 1e-15);
+  const double e = 1e-4;
+  const double above = evaluate("gaussian", {1.3}, {1}, s * std::exp(e)).value;
+  const double below = evaluate("gaussian", {1.3}, {1}, s * std::exp(-e)).value;
+  EXPECT_NEAR(one.log_scale_slope[0], (above - below) / (2 * e),
+              1e-7);  // truncation e^2 times a third derivative near 3
+  EXPECT_NEAR(evaluate("gaussian", {1.3, 1.3}, {1, 1}, s).value, -2 * log_density, 1e-15) << "outputs are independent";
+}
+
+TEST(Loss, StaysFiniteForHugeOutputsInFloat) {
+  for (const Loss& loss : losses()) {
+    auto [f, y] = example(loss);
+    for (const double huge : {1e4, -1e4}) {
+      f[0] = huge;
+      const Evaluated e = evaluate<float>(loss, f, y);
+      EXPECT_TRUE(std::isfinite(e.value)) << loss.name;
+      for (const double d : e.slope) EXPECT_TRUE(std::isfinite(d)) << loss.name;
+    }
+  }
+  EXPECT_NEAR(evaluate("binary_cross_entropy", {-1e4}, {1}).value, 1e4, 1e-8);
+  EXPECT_NEAR(evaluate("softmax_cross_entropy", {-1e4, 0}, {1, 0}).value, 1e4, 1e-8);
+}
+
+TEST(Loss, SumsOverItsRowsAndWritesEachSlope) {
+  const Loss& loss = loss_named("mean_squared");
+  const double f[] = {1, 2, 3, 4}, y[] = {0, 0, 0, 0};
+  double d[4] = {9, 9, 9, 9};
+  EXPECT_DOUBLE_EQ(loss.sum<double>()({2, 2, f, y, d, {}, {}}), 2.5 + 12.5);
+  EXPECT_THAT(d, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(Loss, OnlyConfiningOnesGrowWithoutBoundWithTheOutputs) {
+  for (const Loss& loss : losses()) {
+    auto [f, y] = example(loss);
+    const double start = evaluate(loss, f, y).value;
+    for (double& a : f) a = loss.targets == Targets::zero_one ? 1 : y[0] > 0 ? 1e6 : -1e6;
+    const double far = evaluate(loss, f, y).value;
+    if (loss.confines()) EXPECT_GT(far, 1000 * start) << loss.name;
+    else EXPECT_LT(far, 1000 * start) << loss.name;
+  }
+}
+
+// ---- which targets fit
+
+Dataset classes(std::vector<std::string> names, std::vector<double> labels) {
+  Dataset d;
+  d.rows = labels.size();
+  d.input_names = {"x"};
+  d.target_names = {"kind"};
+  d.classes = std::move(names);
+  d.inputs.assign(d.rows, 0);
+  d.targets = std::move(labels);
+  return d;
+}
+
+Dataset numbers(std::vector<double> values, std::size_t columns = 1) {
+  Dataset d;
+  d.rows = values.size() / columns;
+  d.input_names = {"x"};
+  for (std::size_t k = 0; k < columns; ++k) d.target_names.push_back("y" + std::to_string(k));
+  d.inputs.assign(d.rows, 0);
+  d.targets = std::move(values);
+  return d;
+}
+
+struct Outcome {
+  Encoded encoded;
+  std::vector<std::string> remarks;
+  std::string error;
+};
+
+Outcome outcome(std::string_view loss, const Dataset& data, std::size_t outputs) {
+  Outcome out;
+  try {
+    out.encoded =
+        encode(loss_named(loss), data, outputs, [&](std::string_view text) { out.remarks.emplace_back(text); });
+  } catch (const Error& e) {
+    out.error = e.what();
+  }
+  return out;
+}
+
+TEST(Encode, TwoClassesAreWrittenAsTheLossWorksWithThem) {
+  const Dataset d = classes({"cat", "dog"}, {0, 1, 1});
+  EXPECT_THAT(outcome("binary_cross_entropy", d, 1).encoded.values, ElementsAre(0, 1, 1));
+  EXPECT_THAT(outcome("log", d, 1).encoded.values, ElementsAre(0, 1, 1));
+  EXPECT_THAT(outcome("hinge", d, 1).encoded.values, ElementsAre(-1, 1, 1));
+  EXPECT_THAT(outcome("softmax_cross_entropy", d, 2).encoded.values, ElementsAre(1, 0, 0, 1, 0, 1));
+  EXPECT_TRUE(outcome("hinge", d, 1).remarks.empty());
+}
+
+TEST(Encode, ClassesUnderALossForNumbersAreRemarkedUpon) {
+  const Outcome one = outcome("mean_squared", classes({"cat", "dog"}, {0, 1}), 1);
+  EXPECT_THAT(one.encoded.values, ElementsAre(-1, 1));
+  EXPECT_THAT(one.remarks, ElementsAre(HasSubstr("class cat becomes -1")));
+  const Outcome three = outcome("absolute", classes({"a", "b", "c"}, {2, 0}), 3);
+  EXPECT_THAT(three.encoded.values, ElementsAre(0, 0, 1, 1, 0, 0));
+  EXPECT_THAT(three.remarks, ElementsAre(HasSubstr("a, b, c")));
+  EXPECT_THAT(outcome("gaussian", classes({"a", "b", "c"}, {2, 0}), 1).error, HasSubstr("3 outputs"));
+}
+
+TEST(Encode, TheNumberOfOutputsMustFit) {
+  EXPECT_THAT(outcome("softmax_cross_entropy", classes({"a", "b", "c"}, {0, 1, 2}), 2).error, HasSubstr("needs 3"));
+  EXPECT_THAT(outcome("hinge", classes({"a", "b"}, {0, 1}), 2).error, HasSubstr("needs 1"));
+  EXPECT_THAT(outcome("mean_squared", numbers({1, 2, 3, 4}, 2), 3).error, HasSubstr("needs 2"));
+  EXPECT_THAT(outcome("cosine", numbers({1, 2}), 1).error, HasSubstr("at least 2"));
+}
+
+TEST(Encode, BinaryLossesNeedTwoClasses) {
+  for (const char* loss : {"binary_cross_entropy", "hinge", "log"})
+    EXPECT_THAT(outcome(loss, classes({"a", "b", "c"}, {0, 1, 2}), 1).error, HasSubstr("softmax_cross_entropy"))
+        << loss;
+  EXPECT_THAT(outcome("softmax_cross_entropy", classes({"a"}, {0, 0}), 1).error, HasSubstr("two or more"));
+}
+
+TEST(Encode, NumbersWhereClassesAreWantedMustAlreadyBeLabels) {
+  EXPECT_THAT(outcome("hinge", numbers({-1, 1, 1}), 1).encoded.values, ElementsAre(-1, 1, 1));
+  EXPECT_THAT(outcome("log", numbers({0, 1}), 1).encoded.values, ElementsAre(0, 1));
+  EXPECT_THAT(outcome("hinge", numbers({0, 1}), 1).error, HasSubstr("-1 and 1"));
+  EXPECT_THAT(outcome("binary_cross_entropy", numbers({-1, 1}), 1).error, HasSubstr("0 and 1"));
+  EXPECT_THAT(outcome("softmax_cross_entropy", numbers({0, 1}), 2).error, HasSubstr("needs classes"));
+  Dataset rescaled = numbers({-1, 1});  // 0 and 1, standardised
+  rescaled.target_units = {{0.5}, {0.5}};
+  EXPECT_THAT(outcome("hinge", rescaled, 1).error, HasSubstr("do not rescale"));
+}
+
+TEST(Encode, AClassNumberOutOfRangeIsRefused) {
+  EXPECT_THAT(outcome("softmax_cross_entropy", classes({"a", "b"}, {0, 2}), 2).error, HasSubstr("row 1"));
+}
+
+// Floats have vector loops of their own; what they do to one row must not depend on its neighbours or on extreme
+// numbers.
+TEST(Loss, FloatLoopsAgreeWithDoubleEverywhere) {
+  for (const char* name : {"binary_cross_entropy", "softmax_cross_entropy"}) {
+    const Loss& loss = loss_named(name);
+    for (const std::size_t width : {std::size_t(1), std::size_t(2), std::size_t(10), std::size_t(16), std::size_t(17),
+                                    std::size_t(64), std::size_t(70)}) {
+      if ((width == 1) != (loss.targets == Targets::zero_one)) continue;
+      for (const double scale : {1e-3, 1.0, 30.0, 300.0}) {
+        const std::size_t rows = 37;
+        auto f = some_point(rows * width, scale, name);
+        std::vector<double> y(rows * width, 0.0), d(rows * width);
+        for (std::size_t i = 0; i < rows; ++i)
+          y[i * width + (width == 1 ? 0 : i % width)] = width == 1 ? double(i % 2) : 1;
+        std::vector<float> ff(f.begin(), f.end()), yf(y.begin(), y.end()), df(rows * width);
+        f.assign(ff.begin(), ff.end());
+        const double in_double = loss.sum<double>()({rows, width, f.data(), y.data(), d.data(), {}, {}});
+        const double in_float = loss.sum<float>()({rows, width, ff.data(), yf.data(), df.data(), {}, {}});
+        EXPECT_NEAR(in_float, in_double, 1e-6 * std::abs(in_double) + 1e-6) << name << width;
+        for (std::size_t k = 0; k < d.size(); ++k)
+          ASSERT_NEAR(df[k], d[k], 1e-6) << name << " width " << width << " scale " << scale;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialisers: bounds, moments, orthogonality.
+#include "kelvin/function/initialiser.h"
+
+#include <gmock/gmock.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+namespace kelvin {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+const Block weight{"layer1.weight", 100, 150, 0, 150}, bias{"layer1.bias", 100, 1, 0, 150, true},
+    scale{"noise.log_scale", 4, 1, 0, 0, true};
+
+Stream stream(std::uint64_t seed = 1) { return {stream_key(seed, "initialiser_test")}; }
+
+std::vector<double> start(const Choice& c, const Block& b, std::uint64_t seed = 1) {
+  return initial_values(c, b, stream(seed), {});
+}
+
+Choice choice(std::string name, std::initializer_list<std::pair<const char*, double>> numbers = {}) {
+  Choice c(std::move(name));
+  for (const auto& [key, x] : numbers) c.values[key].is = x;
+  return c;
+}
+
+// Mean and variance of n independent numbers with fourth central moment `kurtosis` * variance^2, within 4 standard
+// errors.
+void expect_moments(const std::vector<double>& x, double mean, double variance, double kurtosis) {
+  const double n = double(x.size());
+  double m = 0, v = 0;
+  for (const double a : x) m += a / n;
+  for (const double a : x) v += (a - mean) * (a - mean) / n;
+  EXPECT_NEAR(m, mean, 4 * std::sqrt(variance / n));
+  EXPECT_NEAR(v, variance, 4 * variance * std::sqrt((kurtosis - 1) / n));
+}
+
+constexpr double flat = 1.8, bell = 3;  // kurtosis of the uniform and the normal law
+
+double largest(const std::vector<double>& x) {
+  double most = 0;
+  for (const double a : x) most = std::max(most, std::abs(a));
+  return most;
+}
+
+TEST(Initialiser, PytorchIsUniformWithinOneOverTheRootOfTheInputs) {
+  const double bound = 1 / std::sqrt(150);
+  for (const Block& b : {weight, bias}) {
+    const auto x = start(choice("pytorch"), b);
+    expect_moments(x, 0, bound * bound / 3, flat);
+    EXPECT_LT(largest(x), bound);
+  }
+  EXPECT_GT(largest(start(choice("pytorch"), weight)), 0.999 * bound);
+  EXPECT_EQ(largest(start(choice("pytorch"), scale)), 0);
+}
+
+TEST(Initialiser, GaussianAndUniformTakeTheirNumbers) {
+  for (const Block& b : {weight, bias}) {
+    expect_moments(start(choice("gaussian", {{"scale", 0.2}, {"mean", 3}}), b), 3, 0.04, bell);
+    expect_moments(start(choice("uniform", {{"lower", -1}, {"upper", 2}}), b), 0.5, 9.0 / 12, flat);
+  }
+}
+
+TEST(Initialiser, XavierAndHeScaleWeightsAndZeroBiases) {
+  const auto x = start(choice("xavier"), weight);
+  expect_moments(x, 0, 2.0 / 250, flat);
+  EXPECT_LT(largest(x), std::sqrt(6.0 / 250));
+  expect_moments(start(choice("he"), weight), 0, 2.0 / 150, bell);
+  for (const char* name : {"xavier", "he", "orthogonal"})
+    for (const Block& b : {bias, scale}) EXPECT_EQ(largest(start(choice(name), b)), 0) << name;
+}
+
+TEST(Initialiser, OrthogonalHasOrthonormalColumnsOrRows) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::size_t, std::size_t>{60, 20}, {40, 40}, {20, 60}, {1, 7}, {7, 1}}) {
+    const auto x = start(choice("orthogonal", {{"gain", 1.5}}), {"layer1.weight", rows, columns, 0, columns});
+    const Eigen::Map<const Matrix> w(x.data(), Eigen::Index(rows), Eigen::Index(columns));
+    const Eigen::MatrixXd product =
+        rows >= columns ? Eigen::MatrixXd(w.transpose() * w) : Eigen::MatrixXd(w * w.transpose());
+    const auto n = product.rows();
+    EXPECT_LT((product / 2.25 - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-12) << rows << " x " << columns;
+  }
+}
+
+// Haar moments of O(3): E Q11 = 0, E Q11^2 = 1/3, E Q11^4 = 1/5, E trace = 0, E Q11 Q22 Q33 = 0. Without the signs of R
+// the diagonal of Q is negative more often than not.
+TEST(Initialiser, OrthogonalIsUniformlyDistributed) {
+  constexpr int n = 20000;
+  double first = 0, trace = 0, square = 0, fourth = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto q = start(choice("orthogonal"), {"layer1.weight", 3, 3, 0, 3}, std::uint64_t(i));
+    first += q[0] / n;
+    trace += (q[0] + q[4] + q[8]) / n;
+    square += q[0] * q[0] / n;
+    fourth += std::pow(q[0], 4) / n;
+  }
+  const double se = 1 / std::sqrt(double(n));
+  EXPECT_NEAR(first, 0, 4 * se * std::sqrt(1.0 / 3));
+  EXPECT_NEAR(trace, 0, 4 * se);  // E trace^2 = 1
+  EXPECT_NEAR(square, 1.0 / 3, 4 * se * std::sqrt(1.0 / 5 - 1.0 / 9));
+  EXPECT_NEAR(fourth, 1.0 / 5, 4 * se * std::sqrt(1.0 / 9 - 1.0 / 25));
+}
+
+TEST(Initialiser, ConstantFillsTheBlock) {
+  EXPECT_THAT(start(choice("constant", {{"value", 2}}), bias), testing::Each(2));
+  EXPECT_THAT(start(choice("constant"), weight), testing::Each(0));
+}
+
+TEST(Initialiser, FileAsksForTheBlockOfThatName) {
+  Choice c("file");
+  c.values["path"].is = std::string("weights.npz");
+  const ReadBlock read = [](const std::string& path, const Block& b) {
+    EXPECT_EQ(path, "weights.npz");
+    return std::vector<double>(b.name == "layer1.bias" ? 100 : 3, 7);
+  };
+  EXPECT_THAT(initial_values(c, bias, stream(), read), testing::Each(7));
+  EXPECT_THROW(initial_values(c, weight, stream(), read), Error);
+  EXPECT_THROW(initial_values(c, bias, stream(), {}), Error);
+  EXPECT_THROW(initial_values(Choice("file"), bias, stream(), read), Error);
+}
+
+TEST(Initialiser, DependsOnTheStreamAndNothingElse) {
+  for (const Initialiser& row : initialisers()) {
+    if (std::any_of(row.parameters.begin(), row.parameters.end(),
+                    [](const Parameter& p) { return p.standard.empty(); }))
+      continue;
+    const Choice c{std::string(row.name)};
+    EXPECT_EQ(start(c, weight, 3), start(c, weight, 3)) << row.name;
+    EXPECT_EQ(start(c, weight).size(), weight.size()) << row.name;
+    if (largest(start(c, weight)) > 0) {
+      EXPECT_NE(start(c, weight, 3), start(c, weight, 4)) << row.name;
+    }
+  }
+}
+
+TEST(Initialiser, RefusesNumbersWithoutMeaning) {
+  EXPECT_THROW(start(choice("gaussian", {{"scale", -1}}), weight), Error);
+  EXPECT_THROW(start(choice("uniform", {{"lower", 1}, {"upper", 0}}), weight), Error);
+  EXPECT_THROW(start(choice("glorot"), weight), Error);
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the house that a machine can check.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source = KELVIN_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> sources(std::initializer_list<const char*> folders) {
+  std::vector<fs::path> out;
+  for (const char* folder : folders)
+    for (const auto& entry : fs::recursive_directory_iterator(source / folder))
+      if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") out.push_back(entry.path());
+  EXPECT_GT(out.size(), 5u);
+  return out;
+}
+
+// The flow, which is also the include order: a folder may include itself, core, and folders to its left.
+const std::vector<std::string> flow = {"core",     "numeric",    "data",     "io",  "function",   "energy",
+                                       "dynamics", "chain",      "ensemble", "run", "trajectory", "analysis",
+                                       "experiment", "report"};
+
+TEST(HouseRules, IncludesPointLeft) {
+  const std::regex include("#include \"([a-z]+)/([a-z_]+)");
+  for (const fs::path& path : sources({"kelvin"})) {
+    const std::string folder = path.parent_path().filename();
+    const auto mine = std::find(flow.begin(), flow.end(), folder);
+    ASSERT_NE(mine, flow.end()) << folder << " is not part of the flow";
+    const std::string text = text_of(path);
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      EXPECT_EQ((*it)[1], "kelvin") << path;
+      EXPECT_LE(std::find(flow.begin(), flow.end(), (*it)[2].str()) - flow.begin(), mine - flow.begin())
+          << path << " includes " << (*it)[2] << ", which lies to its right";
+    }
+  }
+}
+
+TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
+  const std::regex forbidden(
+      R"(std::c(out|err|log)\b|\b(printf|puts|fprintf|exit|abort)\s*\(|fmt::print|steady_clock|system_clock|\btime\s*\(\s*(0|NULL|nullptr))");
+  for (const fs::path& path : sources({"kelvin"})) {
+    std::stringstream lines(text_of(path));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), forbidden)) << path << ": " << line;
+  }
+}
+
+TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {
+  for (const fs::path& path : sources({"kelvin", "apps", "tests", "bench", "fuzz"})) {
+    const std::string text = text_of(path);
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) {
+      return c < 128 && (c >= 32 || c == '\n');
+    })) << path;
+    EXPECT_TRUE(text.starts_with("// SPDX-License-Identifier: Apache-2.0\n")) << path;
+  }
+}
+
+TEST(HouseRules, NamesHaveAJob) {
+  const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>\w](get|set)_\w+\s*\()");
+  for (const fs::path& path : sources({"kelvin", "apps"})) {
+    EXPECT_FALSE(std::regex_search(text_of(path), lazy)) << path;
+    for (const char* name : {"utils", "common", "helpers", "misc"})
+      EXPECT_EQ(path.stem().string().find(name), std::string::npos) << path;
+  }
+}
+
+// Two types of one name in the library would be mixed up by the linker without a word.
+TEST(HouseRules, TypesHaveNamesOfTheirOwn) {
+  const std::regex type(R"(\n(struct|class|enum class|enum) (\w+)[^;\n]*\{)");
+  std::map<std::string, fs::path> declared;
+  for (const fs::path& path : sources({"kelvin"})) {
+    if (path.extension() != ".h") continue;
+    const std::string text = text_of(path);
+    for (std::sregex_iterator it(text.begin(), text.end(), type), end; it != end; ++it)
+      EXPECT_EQ(declared.emplace((*it)[2], path).first->second, path) << (*it)[2] << " is declared twice";
+  }
+}
+
+// A function that several sources share is kept once by the linker, from whichever source it pleases: if from one
+// compiled for newer instructions, older machines would crash far from any vector loop.
+TEST(HouseRules, SourcesPerInstructionSetShareNothing) {
+  int objects = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(KELVIN_BUILD_DIR "/CMakeFiles")) {
+    if (!entry.path().string().ends_with(".simd.cpp.o")) continue;
+    ++objects;
+    std::FILE* names = popen(("nm --defined-only '" + entry.path().string() + "'").c_str(), "r");
+    char line[4096];
+    while (std::fgets(line, sizeof line, names)) {
+      const std::string text = line;
+      const bool shared = text.find(" W ") != std::string::npos;
+      const bool ours = text.find("6kelvin8portable") != std::string::npos ||
+                        text.find("6kelvin4avx2") != std::string::npos ||
+                        text.find("6kelvin6avx512") != std::string::npos;
+      EXPECT_TRUE(!shared || ours) << entry.path() << ": " << text;
+    }
+    pclose(names);
+  }
+  EXPECT_GE(objects, 5);
+}
+
+}  // namespace

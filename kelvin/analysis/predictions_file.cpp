@@ -64,7 +64,7 @@ std::vector<Column> columns_of(const Predictive& p, const std::vector<double>& l
 }
 
 // In quotes where a comma, a quote or the end of a line would be misread.
-std::string cell(const std::string& text) {
+std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -75,11 +75,11 @@ void write_csv(const Predictive& p, const std::vector<double>& levels, const std
   const auto columns = columns_of(p, levels);
   std::ofstream out(file, std::ios::binary);
   std::string text = "row";
-  for (const Column& c : columns) text += "," + cell(c.name);
+  for (const Column& c : columns) text += "," + csv_cell(c.name);
   for (std::size_t i = 0; i < p.rows; ++i) {
     fmt::format_to(std::back_inserter(text), "\n{}", i);
     for (const Column& c : columns)
-      text += "," + (c.class_numbers ? cell(p.names[std::size_t(c.values[i])]) : fmt::format("{:.10g}", c.values[i]));
+      text += "," + (c.class_numbers ? csv_cell(p.names[std::size_t(c.values[i])]) : fmt::format("{:.10g}", c.values[i]));
     if (text.size() > std::size_t(1) << 20) out << text, text.clear();
   }
   out << text << "\n";

@@ -9,7 +9,7 @@
 
 namespace kelvin {
 
-#if KELVIN_X86
+#if KELVIN_ALL_ISAS
 namespace {
 
 Isa of_this_machine() {
@@ -34,12 +34,15 @@ Isa best_isa() {
   static const Isa isa = chosen();
   return isa;
 }
+#else
+Isa best_isa() { return Isa::portable; }
+#endif
 
+#if KELVIN_X86
 // Bits 15 and 6 of the control register: flush results, and read operands, as zero.
 FlushToZero::FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
 FlushToZero::~FlushToZero() { _mm_setcsr(before_); }
 #else
-Isa best_isa() { return Isa::portable; }
 FlushToZero::FlushToZero() : before_(0) {}
 FlushToZero::~FlushToZero() = default;
 #endif

@@ -25,7 +25,7 @@ class FlushToZero {
 };
 
 // KELVIN_FOR_EACH_ISA declares a function in every namespace; KELVIN_RETURN_BEST calls the one for this machine.
-#if KELVIN_X86
+#if KELVIN_ALL_ISAS
 #define KELVIN_FOR_EACH_ISA(declaration) \
   namespace portable {                   \
   declaration;                           \

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // netCDF-4 as ArviZ lays it out: a group for each of the run's, dimensions chain, draw and those of the array.
-#include <netcdf.h>
-
 #include <functional>
 #include <numeric>
 #include <set>
@@ -9,6 +7,7 @@
 #include "kelvin/core/choice.h"
 #include "kelvin/core/record.h"
 #include "kelvin/trajectory/export.h"
+#include "kelvin/trajectory/netcdf_library.h"
 
 namespace kelvin {
 namespace {
@@ -17,18 +16,19 @@ namespace {
 class NetcdfFile {
  public:
   explicit NetcdfFile(const std::string& name) : name_(name) {
-    check(nc_create(name.c_str(), NC_NETCDF4 | NC_CLOBBER, &id));
+    check(netcdf().create(name.c_str(), NC_NETCDF4 | NC_CLOBBER, &id));
   }
   ~NetcdfFile() {
-    if (open_) nc_close(id);
+    if (open_) netcdf().close(id);
   }
   void check(int status) const {
     if (status != NC_NOERR)
-      throw Error("cannot write \"{}\": {}; check that its directory exists and has room", name_, nc_strerror(status));
+      throw Error("cannot write \"{}\": {}; check that its directory exists and has room", name_,
+                  netcdf().strerror(status));
   }
   void close() {
     open_ = false;
-    check(nc_close(id));
+    check(netcdf().close(id));
   }
   int id = 0;
 
@@ -42,19 +42,19 @@ using Labels = std::vector<std::string>;
 int add_dimension(const NetcdfFile& file, int group, const std::string& name, std::size_t size, const Labels& labels,
                   const std::vector<std::size_t>& numbers = {}) {
   int dimension = 0, coordinate = 0;
-  if (nc_inq_dimid(group, name.c_str(), &dimension) == NC_NOERR) return dimension;
-  file.check(nc_def_dim(group, name.c_str(), size, &dimension));
+  if (netcdf().inq_dimid(group, name.c_str(), &dimension) == NC_NOERR) return dimension;
+  file.check(netcdf().def_dim(group, name.c_str(), size, &dimension));
   const bool named = labels.size() == size;
-  file.check(nc_def_var(group, name.c_str(), named ? NC_STRING : NC_INT64, 1, &dimension, &coordinate));
+  file.check(netcdf().def_var(group, name.c_str(), named ? NC_STRING : NC_INT64, 1, &dimension, &coordinate));
   if (named) {
     std::vector<const char*> texts;
     for (const std::string& label : labels) texts.push_back(label.c_str());
-    file.check(nc_put_var_string(group, coordinate, texts.data()));
+    file.check(netcdf().put_var_string(group, coordinate, texts.data()));
   } else {
     std::vector<long long> places(size);
     std::iota(places.begin(), places.end(), 0);
     if (!numbers.empty()) places.assign(numbers.begin(), numbers.end());
-    file.check(nc_put_var_longlong(group, coordinate, places.data()));
+    file.check(netcdf().put_var_longlong(group, coordinate, places.data()));
   }
   return dimension;
 }
@@ -72,21 +72,22 @@ constexpr Spelling spellings[] = {
 
 void put(const NetcdfFile& file, int group, int variable, const std::vector<std::size_t>& start,
          const std::vector<std::size_t>& count, const std::vector<double>& values, bool narrow) {
-  if (!narrow) return file.check(nc_put_vara_double(group, variable, start.data(), count.data(), values.data()));
+  if (!narrow) return file.check(netcdf().put_vara_double(group, variable, start.data(), count.data(), values.data()));
   const std::vector<float> floats(values.begin(), values.end());  // the library's own conversion refuses inf
-  file.check(nc_put_vara_float(group, variable, start.data(), count.data(), floats.data()));
+  file.check(netcdf().put_vara_float(group, variable, start.data(), count.data(), floats.data()));
 }
 
 void add_text(const NetcdfFile& file, int group, int variable, const std::string& key, std::string_view text) {
-  file.check(nc_put_att_text(group, variable, key.c_str(), text.size(), text.data()));
+  file.check(netcdf().put_att_text(group, variable, key.c_str(), text.size(), text.data()));
 }
 
 void write_variable(const NetcdfFile& file, int group, const Selection& s, const Variable& v,
                     const std::vector<int>& dimensions) {
   const Spelling& spelling = row_named<Spelling>(v.type->name, spellings, "type in netCDF");
   int variable = 0;
-  file.check(nc_def_var(group, v.name.c_str(), spelling.type, int(dimensions.size()), dimensions.data(), &variable));
-  file.check(nc_def_var_fill(group, variable, NC_NOFILL, nullptr));  // every number is written below
+  file.check(
+      netcdf().def_var(group, v.name.c_str(), spelling.type, int(dimensions.size()), dimensions.data(), &variable));
+  file.check(netcdf().def_var_fill(group, variable, NC_NOFILL, nullptr));  // every number is written below
   if (!spelling.as.empty()) add_text(file, group, variable, "dtype", spelling.as);
   std::vector<std::size_t> start(dimensions.size(), 0), count = {1, 0};
   count.insert(count.end(), v.shape.begin(), v.shape.end());
@@ -147,7 +148,7 @@ std::map<std::string, Labels> labels_of(const std::vector<Plain>& arrays) {
 
 int add_group(const NetcdfFile& file, const std::string& name, const Selection& s) {
   int group = 0;
-  file.check(nc_def_grp(file.id, name.c_str(), &group));
+  file.check(netcdf().def_grp(file.id, name.c_str(), &group));
   for (const auto& [key, text] : s.about()) add_text(file, group, NC_GLOBAL, key, text);
   return group;
 }
@@ -188,8 +189,9 @@ void write_data(const NetcdfFile& file, const std::string& name, const Selection
     std::vector<double> numbers(bytes.size() / type.width);
     type.numbers(bytes.data(), numbers);
     int variable = 0;
-    file.check(nc_def_var(group, array.name.c_str(), NC_DOUBLE, int(dimensions.size()), dimensions.data(), &variable));
-    file.check(nc_put_var_double(group, variable, numbers.data()));
+    file.check(
+        netcdf().def_var(group, array.name.c_str(), NC_DOUBLE, int(dimensions.size()), dimensions.data(), &variable));
+    file.check(netcdf().put_var_double(group, variable, numbers.data()));
   }
 }
 

@@ -272,6 +272,22 @@ TEST(ExportGroups, EverythingARunKeepsIsInItsNetcdf) {
   EXPECT_EQ(found.at("constant_data").at("variables").at("x").at("bytes"), hex({0, 1, 2, 3}));
 }
 
+// netCDF is loaded when it is asked for; a file that is no library stands for one that is not installed.
+TEST(ExportGroups, AMissingNetcdfIsAMatterOfThatFormatOnly) {
+  const Desk desk;
+  ASSERT_EQ(desk.kelvin("sample " + source + "/examples/oscillator.toml -q -o run --set steps=20 --set every=10").code,
+            0);
+  std::filesystem::create_directory(desk.path("broken"));
+  desk.write("broken/libnetcdf.so.19", "");
+  desk.write("broken/libnetcdf.so", "");
+  const Outcome got = desk.shell("LD_LIBRARY_PATH=broken ", "export run --to netcdf");
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.error, HasSubstr("cannot load netCDF"));
+  EXPECT_THAT(got.error, HasSubstr("install Debian's libnetcdf19, or export to another format"));
+  EXPECT_FALSE(std::filesystem::exists(desk.path("run.nc")));
+  EXPECT_EQ(desk.shell("LD_LIBRARY_PATH=broken ", "export run --to npz").code, 0);
+}
+
 TEST(ExportGroups, WithoutWeightsOnlyTheMeanIsThere) {
   const Desk desk;
   const std::string run =

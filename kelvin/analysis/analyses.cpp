@@ -5,6 +5,7 @@
 
 #include "kelvin/analysis/exchange_finding.h"
 #include "kelvin/core/choice.h"
+#include "kelvin/core/text.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/trajectory/files.h"
 
@@ -43,12 +44,6 @@ const Analysis rows[] = {
 }  // namespace
 
 std::span<const Analysis> analyses() { return rows; }
-
-std::string option_name(std::string_view field) {
-  std::string option = "--" + std::string(field);
-  std::replace(option.begin(), option.end(), '_', '-');
-  return option;
-}
 
 Analysed analyse(const Analysis& row, const Samples& samples, const AnalysisOptions& options,
                  std::span<const std::string> given, const Remark& remark) {

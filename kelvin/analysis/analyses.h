@@ -68,7 +68,6 @@ struct Analysis {
   std::string_view meaning;
 };
 std::span<const Analysis> analyses();
-std::string option_name(std::string_view field);  // per_walker is --per-walker on the command line
 
 // Refuses a run without draws, and options (by name) that the analysis does not take.
 Analysed analyse(const Analysis&, const Samples&, const AnalysisOptions&, std::span<const std::string> given,

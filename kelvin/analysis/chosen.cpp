@@ -7,6 +7,7 @@
 
 #include "kelvin/analysis/replay.h"
 #include "kelvin/core/choice.h"
+#include "kelvin/core/text.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -14,12 +15,6 @@ namespace {
 
 constexpr std::size_t numbers_at_once = 1 << 22, numbers_held = std::size_t(1) << 27, most_quantities = 1000,
                       few_parameters = 20;
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
 
 std::vector<ChosenBlock> blocks_of(const Samples& samples) {
   std::vector<ChosenBlock> blocks;

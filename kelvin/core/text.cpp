@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -22,6 +23,12 @@ std::vector<std::string> column_names(std::size_t count, std::string_view stem, 
   for (std::size_t j = 1; j <= count; ++j) names.push_back(fmt::format("{}{}", stem, j));
   if (count > 1 && !last.empty()) names.back() = last;
   return names;
+}
+
+std::string option_name(std::string_view field) {
+  std::string option = "--" + std::string(field);
+  std::replace(option.begin(), option.end(), '_', '-');
+  return option;
 }
 
 std::string listed(const std::vector<std::string>& names) {

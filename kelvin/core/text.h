@@ -14,6 +14,8 @@ std::optional<double> as_number(std::string_view);  // the whole text must be on
 // x1, x2, ... - with `last` as the name of the last of several.
 std::vector<std::string> column_names(std::size_t count, std::string_view stem, std::string_view last = "");
 
+std::string option_name(std::string_view field);  // per_walker is --per-walker on the command line
+
 // "a, b, c" for messages; of more than twenty only the first.
 std::string listed(const std::vector<std::string>& names);
 

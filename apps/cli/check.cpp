@@ -11,17 +11,33 @@
 namespace kelvin::cli {
 namespace {
 
-constexpr int dimension = 4, rows = 200;
+constexpr int dimension = 4, row_count = 200;
 
-struct Options {
+struct CheckArguments {
   std::string file, scheme = "BAOAB", batch = "full";
   std::string step = "0.1", friction = "1", temperature = "posterior";
   double curvature = 1;
   long steps = 200000, seed = 1;
   bool json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("file", file, "take scheme, step, friction and temperature from the parts of this run file",
+          optional_argument);
+    field("scheme", scheme, "letters or a name");
+    field("step", step, "time of one pass through the scheme");
+    field("friction", friction, "coupling to the bath; inf is allowed");
+    field("temperature", temperature, "a number, or posterior (1/N)");
+    field("batch", batch, "rows per gradient out of 200: full, 20, 10%");
+    field("curvature", curvature,
+          "curvature of the problem, about; your network's is what `kelvin landscape hessian RUN` shows",
+          {.range = positive});
+    field("steps", steps, "length of the run", {.range = {.least = 1000, .most = 1e9}});
+    field("seed", seed, "seed", {.range = not_negative});
+    field("json", json, "print JSON");
+  }
 };
 
-RunSettings conjugate_problem(const Options& o, const PartSettings& part) {
+RunSettings conjugate_problem(const CheckArguments& o, const PartSettings& part) {
   Value file = parse_toml(
       fmt::format(R"(
 seed = {}
@@ -29,7 +45,7 @@ precision = "double"
 data = {{ generator = {{ name = "linear", rows = {}, dimension = {}, noise = {} }} }}
 model = {{ layers = [{}, 1], loss = "gaussian", scale = {}, prior = {{ name = "gaussian", scale = 10.0 }} }}
 )",
-                  o.seed, rows, dimension, 1 / std::sqrt(o.curvature), dimension, 1 / std::sqrt(o.curvature)),
+                  o.seed, row_count, dimension, 1 / std::sqrt(o.curvature), dimension, 1 / std::sqrt(o.curvature)),
       "check");
   RunSettings settings = read_run_settings(file);
   settings.steps = o.steps;
@@ -62,7 +78,7 @@ Posterior closed_form(const Problem<double>& problem) {
   return p;
 }
 
-Table compare(const Options& o, const PartSettings& part, std::vector<std::string>& words) {
+Table compare_with_closed_form(const CheckArguments& o, const PartSettings& part, std::vector<std::string>& words) {
   const Problem<double> problem = make_problem<double>(conjugate_problem(o, part), [](std::string_view) {});
   const Posterior exact_law = closed_form(problem);
   const double T = problem.recipe.parts[0].temperature.at(0), h = problem.recipe.parts[0].step.at(0);
@@ -140,53 +156,41 @@ Table compare(const Options& o, const PartSettings& part, std::vector<std::strin
   return table;
 }
 
+std::map<std::string, PartSettings> parts_to_check(const CheckArguments& o) {
+  if (!o.file.empty()) return read_run_settings(read_toml(o.file)).part;
+  Value value = parse_toml("", "command line");
+  for (const auto& [key, text] :
+       {std::pair{"scheme", o.scheme}, {"step", o.step}, {"friction", o.friction}, {"temperature", o.temperature}})
+    override_with(value, std::string(key) + "=" + text);
+  std::map<std::string, PartSettings> parts;
+  read(parts["all"], value, "");
+  return parts;
+}
+
+void check_scheme(const CheckArguments& o) {
+  const std::map<std::string, PartSettings> parts = parts_to_check(o);
+  nlohmann::json all;
+  for (const auto& [name, part] : parts) {
+    std::vector<std::string> words;
+    const Table table = compare_with_closed_form(o, part, words);
+    if (o.json) {
+      all[name] = {{"directions", as_json(table)}, {"words", words}};
+      continue;
+    }
+    if (parts.size() > 1) print(fmt::format("part \"{}\"\n", name));
+    print(as_text(table));
+    for (const auto& w : words) print(w + "\n");
+  }
+  if (o.json) print(all.dump(2) + "\n");
+}
+
 }  // namespace
 
-void add_check(CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  auto& command =
-      *app.add_subcommand("check", "try a scheme, step and temperature on a problem with a known posterior");
-  command.add_option("file", o->file, "take scheme, step, friction and temperature from the parts of this run file");
-  command.add_option("--scheme", o->scheme, "letters or a name");
-  command.add_option("--step", o->step, "time of one pass through the scheme");
-  command.add_option("--friction", o->friction, "coupling to the bath; inf is allowed");
-  command.add_option("--temperature", o->temperature, "a number, or posterior (1/N)");
-  command.add_option("--batch", o->batch, "rows per gradient out of 200: full, 20, 10%");
-  command
-      .add_option("--curvature", o->curvature,
-                  "curvature of the problem, about; your network's is what `kelvin landscape hessian RUN` shows")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--steps", o->steps, "length of the run")->check(CLI::Range(1000L, 1000000000L));
-  command.add_option("--seed", o->seed, "seed")->check(CLI::NonNegativeNumber);
-  command.add_flag("--json", o->json, "print JSON");
-  command.footer("Example:  kelvin check --scheme OBABO --step 0.5 --friction 2");
-  command.callback([o] {
-    std::map<std::string, PartSettings> parts;
-    if (!o->file.empty()) {
-      parts = read_run_settings(read_toml(o->file)).part;
-    } else {
-      Value value = parse_toml("", "command line");
-      for (const auto& [key, text] : {std::pair{"scheme", o->scheme},
-                                      {"step", o->step},
-                                      {"friction", o->friction},
-                                      {"temperature", o->temperature}})
-        override_with(value, std::string(key) + "=" + text);
-      read(parts["all"], value, "");
-    }
-    nlohmann::json all;
-    for (const auto& [name, part] : parts) {
-      std::vector<std::string> words;
-      const Table table = compare(*o, part, words);
-      if (o->json) {
-        all[name] = {{"directions", as_json(table)}, {"words", words}};
-        continue;
-      }
-      if (parts.size() > 1) print(fmt::format("part \"{}\"\n", name));
-      print(as_text(table));
-      for (const auto& w : words) print(w + "\n");
-    }
-    if (o->json) print(all.dump(2) + "\n");
-  });
+Command check_command() {
+  return {.name = "check",
+          .summary = "try a scheme, step and temperature on a problem with a known posterior",
+          .footer = "Example:  kelvin check --scheme OBABO --step 0.5 --friction 2",
+          .call = calls(check_scheme)};
 }
 
 }  // namespace kelvin::cli

@@ -1,47 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands: each is a function that adds itself to the program. To add one, write cli/<name>.cpp and its row in
-// main.cpp.
+// Commands. Each is a row: its name, what help says of it, and the function that runs with its arguments (option.h). To
+// add one, write cli/<name>.cpp and its row in main.cpp.
 #pragma once
-#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "apps/cli/option.h"
 #include "kelvin/analysis/finding.h"
 #include "kelvin/ensemble/comm.h"
 #include "kelvin/run/settings.h"
 
 namespace kelvin::cli {
 
-void add_train(CLI::App&);
-void add_sample(CLI::App&);
-void add_resume(CLI::App&);
-void add_watch(CLI::App&);
-void add_data(CLI::App&);
-void add_evaluate(CLI::App&);
-void add_predict(CLI::App&);
-void add_landscape(CLI::App&);
-void add_summary(CLI::App&);
-void add_report(CLI::App&);
-void add_analyse(CLI::App&);
-void add_diagnose(CLI::App&);
-void add_export(CLI::App&);
-void add_encode(CLI::App&);
-void add_boundary(CLI::App&);
-void add_certify(CLI::App&);
-void add_compare(CLI::App&);
-void add_list(CLI::App&);
-void add_check(CLI::App&);
-void add_new(CLI::App&);
-void add_page(CLI::App&);
-void add_experiment(CLI::App&);
+// One call of a command: where the values of its options go, and what runs when they are there. `run` owns the places,
+// so options are good for as long as their call.
+struct Call {
+  std::vector<Option> options;
+  std::function<void(const Given&)> run;
+};
+
+struct Command {
+  std::string name, summary, footer;
+  std::function<Call()> call = {};
+  bool spreads = false;                // over ranks; all others would do the same on each, and are left to the first
+  std::vector<Command> commands = {};  // of a family: `kelvin landscape line`
+};
+
+// Calls of a function with the arguments of a command, or with them and the names of those that were given.
+template <class Arguments>
+std::function<Call()> calls(void (*run)(Arguments&, const Given&), std::remove_const_t<Arguments> initial = {}) {
+  return [=] {
+    const auto arguments = std::make_shared<std::remove_const_t<Arguments>>(initial);
+    return Call{listed_options(*arguments), [=](const Given& given) { run(*arguments, given); }};
+  };
+}
+template <class Arguments>
+std::function<Call()> calls(void (*run)(Arguments&), std::remove_const_t<Arguments> initial = {}) {
+  return [=] {
+    const auto arguments = std::make_shared<std::remove_const_t<Arguments>>(initial);
+    return Call{listed_options(*arguments), [=](const Given&) { run(*arguments); }};
+  };
+}
+
+Command train_command();
+Command sample_command();
+Command resume_command();
+Command watch_command();
+Command data_command();
+Command evaluate_command();
+Command predict_command();
+Command landscape_command();
+Command summary_command();
+Command report_command();
+Command analyse_command();
+Command diagnose_command();
+Command export_command();
+Command encode_command();
+Command boundary_command();
+Command certify_command();
+Command compare_command();
+Command list_command();
+Command check_command();
+Command new_command();
+Command page_command();
+Command experiment_command();
 
 // A run file with what the command line changes in it.
 struct RunFile {
   std::string path;
   std::vector<std::string> overrides;
   long seed = -1;
-
-  void add_to(CLI::App&);
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("file", path, "run file (TOML)", argument);
+    field("set", overrides, "change a setting: part.hidden.step=0.1 (may be repeated)");
+    field("seed", seed, "change the seed", {.range = not_negative});
+  }
   Value value() const;
 };
 

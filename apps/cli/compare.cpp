@@ -7,33 +7,41 @@
 
 namespace kelvin::cli {
 
-void add_compare(CLI::App& app) {
-  struct Options {
-    std::vector<std::string> runs;
-    std::string out;
-    bool quiet = false, json = false;
-    CompareOptions what;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("compare", "runs side by side: scores, cost and settings that differ");
-  command.add_option("runs", options->runs, "directories of runs; those that differ in the seed only are averaged")
-      ->required();
-  command.add_option("--most", options->what.most, "draws of each run that are scored, evenly spaced")
-      ->check(CLI::PositiveNumber);
-  command.add_option("-o,--out", options->out, "also write what was found, with learning curves, to this file as JSON");
-  command.add_flag("-q,--quiet", options->quiet, "no progress");
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin compare runs/spiral runs/spiral2");
-  command.callback([options] {
-    std::vector<Samples> runs;
-    for (const std::string& run : options->runs) runs.push_back(open_samples(run));
-    Progress progress(double(runs.size()), "runs", options->quiet || options->json);
-    options->what.progress = [&](std::size_t run, double share) { progress.show(double(run) + share, ""); };
-    const Finding found = compare(runs, options->what);
-    progress.finish();
-    if (!options->out.empty()) write_file(options->out, as_json(found).dump(1) + "\n");
-    print(found, options->json);
-  });
+namespace {
+
+struct CompareArguments {
+  std::vector<std::string> runs;
+  std::string out;
+  bool quiet = false, json = false;
+  CompareOptions what;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("runs", runs, "directories of runs; those that differ in the seed only are averaged", argument);
+    field("most", what.most, "draws of each run that are scored, evenly spaced", {.range = positive});
+    field("out", out, "also write what was found, with learning curves, to this file as JSON");
+    field("quiet", quiet, "no progress");
+    field("json", json, "print JSON");
+  }
+};
+
+void compare_runs(CompareArguments& arguments) {
+  std::vector<Samples> runs;
+  for (const std::string& run : arguments.runs) runs.push_back(open_samples(run));
+  Progress progress(double(runs.size()), "runs", arguments.quiet || arguments.json);
+  arguments.what.progress = [&](std::size_t run, double share) { progress.show(double(run) + share, ""); };
+  const Finding found = compare(runs, arguments.what);
+  progress.finish();
+  if (!arguments.out.empty()) write_file(arguments.out, as_json(found).dump(1) + "\n");
+  print(found, arguments.json);
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {.name = "compare",
+          .summary = "runs side by side: scores, cost and settings that differ",
+          .footer = "Example:  kelvin compare runs/spiral runs/spiral2",
+          .call = calls(compare_runs)};
 }
 
 }  // namespace kelvin::cli

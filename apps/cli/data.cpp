@@ -65,35 +65,42 @@ void print_rows(const Dataset& data) {
   print(text);
 }
 
+constexpr std::string_view split_names[] = {"train", "validation", "test"};
+
+struct DataArguments {
+  RunFile file;
+  std::string rows;
+  bool json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    file.fields(field);
+    field("rows", rows, "print the rows of a split as CSV: train, validation or test", {.one_of = split_names});
+    field("json", json, "print JSON");
+  }
+};
+
+void show_data(const DataArguments& arguments) {
+  const RunSettings settings = read_run_settings(arguments.file.value());
+  if (settings.model.toy.given()) throw Error("the toy \"{}\" has no data", settings.model.toy.name);
+  const Splits splits =
+      load(settings.data, loss_named(settings.model.loss).wants_classes(), std::uint64_t(settings.seed), remark);
+  const std::pair<std::string, const Dataset*> all[] = {
+      {"train", &splits.train}, {"validation", &splits.validation}, {"test", &splits.test}};
+  Table table;
+  for (const auto& [name, data] : all) {
+    if (arguments.rows == name) return print_rows(*data);
+    if (arguments.rows.empty() && data->rows > 0) describe_columns(table, name, *data);
+  }
+  print(table, arguments.json);
+}
+
 }  // namespace
 
-void add_data(CLI::App& app) {
-  struct Options {
-    RunFile file;
-    std::string rows;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("data", "what a run file's data are, in their original units");
-  options->file.add_to(command);
-  command.add_option("--rows", options->rows, "print the rows of a split as CSV: train, validation or test")
-      ->check(CLI::IsMember({"train", "validation", "test"}));
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin data examples/gap.toml --rows train > gap.csv");
-  command.callback([options] {
-    const RunSettings settings = read_run_settings(options->file.value());
-    if (settings.model.toy.given()) throw Error("the toy \"{}\" has no data", settings.model.toy.name);
-    const Splits splits =
-        load(settings.data, loss_named(settings.model.loss).wants_classes(), std::uint64_t(settings.seed), remark);
-    const std::pair<std::string, const Dataset*> all[] = {
-        {"train", &splits.train}, {"validation", &splits.validation}, {"test", &splits.test}};
-    Table table;
-    for (const auto& [name, data] : all) {
-      if (options->rows == name) return print_rows(*data);
-      if (options->rows.empty() && data->rows > 0) describe_columns(table, name, *data);
-    }
-    print(table, options->json);
-  });
+Command data_command() {
+  return {.name = "data",
+          .summary = "what a run file's data are, in their original units",
+          .footer = "Example:  kelvin data examples/gap.toml --rows train > gap.csv",
+          .call = calls(show_data)};
 }
 
 }  // namespace kelvin::cli

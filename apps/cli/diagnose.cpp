@@ -5,21 +5,31 @@
 
 namespace kelvin::cli {
 
-void add_diagnose(CLI::App& app) {
-  struct Options {
-    std::string run;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("diagnose", "what is wrong with a run and what to change, in words");
-  command.add_option("run", options->run, "directory of a run")->required();
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin diagnose runs/spiral");
-  command.callback([options] {
-    const Finding finding = diagnose(open_samples(options->run));
-    print(finding, options->json);
-    keep(options->run, finding);
-  });
+namespace {
+
+struct DiagnoseArguments {
+  std::string run;
+  bool json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    field("json", json, "print JSON");
+  }
+};
+
+void diagnose_run(const DiagnoseArguments& arguments) {
+  const Finding finding = diagnose(open_samples(arguments.run));
+  print(finding, arguments.json);
+  keep(arguments.run, finding);
+}
+
+}  // namespace
+
+Command diagnose_command() {
+  return {.name = "diagnose",
+          .summary = "what is wrong with a run and what to change, in words",
+          .footer = "Example:  kelvin diagnose runs/spiral",
+          .call = calls(diagnose_run)};
 }
 
 }  // namespace kelvin::cli

@@ -11,13 +11,20 @@
 namespace kelvin::cli {
 namespace {
 
-struct Options {
+struct EncodeArguments {
   std::string run, out;
   std::size_t layer = 1;
   bool force = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    field("layer", layer, "hidden layer, from 1 (default)");
+    field("out", out, "directory for train.npy, validation.npy and test.npy", {.required = true});
+    field("force", force, "replace the files that are there");
+  }
 };
 
-void encode(const Options& options) {
+void encode_rows(const EncodeArguments& options) {
   const Samples samples = open_samples(options.run);
   if (samples.draws == 0) throw Error("\"{}\" has no draws; there is nothing to encode with", options.run);
   const std::filesystem::path out = options.out;
@@ -44,16 +51,11 @@ void encode(const Options& options) {
 
 }  // namespace
 
-void add_encode(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand(
-      "encode", "what a hidden layer makes of a run's rows, at its last draw: data for the next of a stack");
-  command.add_option("run", options->run, "directory of a run")->required();
-  command.add_option("--layer", options->layer, "hidden layer, from 1 (default)");
-  command.add_option("-o,--out", options->out, "directory for train.npy, validation.npy and test.npy")->required();
-  command.add_flag("--force", options->force, "replace the files that are there");
-  command.footer("Example:  kelvin encode runs/autoencoder -o codes");
-  command.callback([options] { encode(*options); });
+Command encode_command() {
+  return {.name = "encode",
+          .summary = "what a hidden layer makes of a run's rows, at its last draw: data for the next of a stack",
+          .footer = "Example:  kelvin encode runs/autoencoder -o codes",
+          .call = calls(encode_rows)};
 }
 
 }  // namespace kelvin::cli

@@ -9,10 +9,21 @@
 namespace kelvin::cli {
 namespace {
 
-struct Options {
+struct EvaluateArguments {
   RunFile file;
   std::string at, split = "train";
   bool gradient = false, hessian = false, json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    file.fields(field);
+    field("at", at,
+          "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz or .safetensors file with an array per "
+          "block (default: the starting point)");
+    field("split", split, "rows to evaluate on: train, validation or test");
+    field("gradient", gradient, "print the gradient, block by block");
+    field("hessian", hessian, "its eigenvalues, and the matrix with --json (small networks)");
+    field("json", json, "print JSON");
+  }
 };
 
 // Block by block, in the order of the recipe.
@@ -27,7 +38,7 @@ nlohmann::json by_block(const Recipe& recipe, std::span<const Real> values) {
 }
 
 template <class Real>
-void execute(const RunSettings& settings, const Options& options) {
+void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) {
   const Problem<Real> problem = make_problem<Real>(settings, remark, Slack::left_out);
   std::vector<Real> q = problem.starting_point(
       0, [](const std::string& place, const Block& block) { return stored_block(place, block); });
@@ -54,7 +65,10 @@ void execute(const RunSettings& settings, const Options& options) {
   std::vector<Real> g(q.size());
   const double energy = (*U)(q, {}, g);
   double norm = 0, virial = 0;
-  for (std::size_t i = 0; i < q.size(); ++i) norm += double(g[i]) * g[i], virial += double(q[i]) * g[i] / 2;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    norm += double(g[i]) * g[i];
+    virial += double(q[i]) * g[i] / 2;
+  }
 
   nlohmann::json out = {
       {"potential", energy}, {"gradient_norm", std::sqrt(norm)}, {"virial", virial}, {"parameters", q.size()}};
@@ -81,26 +95,19 @@ void execute(const RunSettings& settings, const Options& options) {
                                           : x.dump()));
 }
 
+void evaluate_run_file(const EvaluateArguments& arguments) {
+  RunSettings settings = read_run_settings(arguments.file.value());
+  if (arguments.hessian) settings.precision = "double";  // differences of gradients lose half the digits
+  with_precision(settings, [&]<class Real>() { evaluate_at<Real>(settings, arguments); });
+}
+
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("evaluate", "loss, gradient, virial and accuracy at given parameters");
-  options->file.add_to(command);
-  command.add_option(
-      "--at", options->at,
-      "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz or .safetensors file with an array per "
-      "block (default: the starting point)");
-  command.add_option("--split", options->split, "rows to evaluate on: train, validation or test");
-  command.add_flag("--gradient", options->gradient, "print the gradient, block by block");
-  command.add_flag("--hessian", options->hessian, "its eigenvalues, and the matrix with --json (small networks)");
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin evaluate examples/spiral.toml --at runs/spiral --split test --json");
-  command.callback([options] {
-    RunSettings settings = read_run_settings(options->file.value());
-    if (options->hessian) settings.precision = "double";  // differences of gradients lose half the digits
-    with_precision(settings, [&]<class Real>() { execute<Real>(settings, *options); });
-  });
+Command evaluate_command() {
+  return {.name = "evaluate",
+          .summary = "loss, gradient, virial and accuracy at given parameters",
+          .footer = "Example:  kelvin evaluate examples/spiral.toml --at runs/spiral --split test --json",
+          .call = calls(evaluate_run_file)};
 }
 
 }  // namespace kelvin::cli

@@ -17,12 +17,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ExperimentArguments {
   std::vector<std::string> names;
   std::string folder = "experiments", out = "runs/experiments", group;
   std::size_t threads = all_threads();
   long seeds = 0;
   bool list = false, quick = false, store = false, quiet = false, json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("names", names, "folders of experiments/; `all` for every one", optional_argument);
+    field("list", list, "what there is");
+    field("quick", quick, "fewer seeds");
+    field("seeds", seeds, "so many seeds", {.range = positive});
+    field("group", group, "all experiments of a group");
+    field("threads", threads, "runs at a time; no result depends on it", {.range = positive});
+    field("folder", folder, "where experiments are");
+    field("out", out, "where runs and results are kept");
+    field("store", store, "put the result beside the experiment, for docs/experiments.md");
+    field("quiet", quiet, "no progress");
+    field("json", json, "print JSON");
+  }
 };
 
 std::atomic<bool> stopping = false;
@@ -41,7 +55,7 @@ std::vector<std::string> known_experiments(const std::string& folder) {
   return names;
 }
 
-Experiment open_experiment(const Options& options, const std::string& name) {
+Experiment open_experiment(const ExperimentArguments& options, const std::string& name) {
   const fs::path file = fs::path(options.folder) / name / "experiment.toml";
   if (!fs::exists(file))
     throw Error("no experiment \"{}\" in \"{}\"{}; `kelvin experiment --list` names them", name, options.folder,
@@ -62,7 +76,7 @@ std::vector<Outcome> earlier_outcomes(const Experiment& experiment, const fs::pa
   return outcomes;
 }
 
-std::string commit() {
+std::string commit_here() {
   std::string text;
   if (FILE* pipe = popen("git rev-parse --short HEAD 2>/dev/null", "r")) {
     char line[64];
@@ -72,7 +86,7 @@ std::string commit() {
   return text.substr(0, text.find('\n'));
 }
 
-nlohmann::json run(const Options& options, const std::string& name) {
+nlohmann::json repeat_experiment(const ExperimentArguments& options, const std::string& name) {
   const Experiment experiment = open_experiment(options, name);
   const long seeds = options.seeds   ? options.seeds
                      : options.quick ? experiment.settings.quick
@@ -113,7 +127,7 @@ nlohmann::json run(const Options& options, const std::string& name) {
   keep(out, finding);
   nlohmann::json result = {{"experiment", name},
                            {"date", utc("%Y-%m-%d")},
-                           {"commit", commit()},
+                           {"commit", commit_here()},
                            {"kelvin", std::string(version())},
                            {"seeds", seeds},
                            {"seconds", missing.empty() ? nlohmann::json() : nlohmann::json(progress.seconds())},
@@ -129,52 +143,45 @@ nlohmann::json run(const Options& options, const std::string& name) {
   return result;
 }
 
+void list_experiments(const ExperimentArguments& o) {
+  Table table;
+  for (const std::string& name : known_experiments(o.folder)) {
+    const Experiment e = open_experiment(o, name);
+    table.row({{"name", name},
+               {"group", e.settings.group},
+               {"shows", e.settings.title},
+               {"arms", e.cells.size()},
+               {"seeds", e.settings.seeds},
+               {"source", e.settings.source}});
+  }
+  print(table, o.json);
+}
+
+void repeat_experiments(const ExperimentArguments& o) {
+  if (o.list) return list_experiments(o);
+  std::vector<std::string> names = o.names;
+  if (names == std::vector<std::string>{"all"} || !o.group.empty()) {
+    names = known_experiments(o.folder);
+    if (!o.group.empty())
+      std::erase_if(names, [&](const std::string& n) { return open_experiment(o, n).settings.group != o.group; });
+  }
+  if (names.empty()) throw Error("name an experiment, or `all`; `kelvin experiment --list` shows what there is");
+  struct sigaction action = {};
+  action.sa_handler = [](int) { stopping = true; };
+  action.sa_flags = int(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  auto results = nlohmann::json::array();
+  for (const std::string& name : names) results.push_back(repeat_experiment(o, name));
+  if (o.json) print(results.dump(2) + "\n");
+}
+
 }  // namespace
 
-void add_experiment(CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("experiment", "repeat published experiments, with the published numbers beside");
-  command.add_option("names", o->names, "folders of experiments/; `all` for every one");
-  command.add_flag("--list", o->list, "what there is");
-  command.add_flag("--quick", o->quick, "fewer seeds");
-  command.add_option("--seeds", o->seeds, "so many seeds")->check(CLI::PositiveNumber);
-  command.add_option("--group", o->group, "all experiments of a group");
-  command.add_option("--threads", o->threads, "runs at a time; no result depends on it")->check(CLI::PositiveNumber);
-  command.add_option("--folder", o->folder, "where experiments are");
-  command.add_option("-o,--out", o->out, "where runs and results are kept");
-  command.add_flag("--store", o->store, "put the result beside the experiment, for docs/experiments.md");
-  command.add_flag("-q,--quiet", o->quiet, "no progress");
-  command.add_flag("--json", o->json, "print JSON");
-  command.footer("Example:  kelvin experiment twenty_units --quick");
-  command.callback([o] {
-    if (o->list) {
-      Table table;
-      for (const std::string& name : known_experiments(o->folder)) {
-        const Experiment e = open_experiment(*o, name);
-        table.row({{"name", name},
-                   {"group", e.settings.group},
-                   {"shows", e.settings.title},
-                   {"arms", e.cells.size()},
-                   {"seeds", e.settings.seeds},
-                   {"source", e.settings.source}});
-      }
-      return print(table, o->json);
-    }
-    std::vector<std::string> names = o->names;
-    if (names == std::vector<std::string>{"all"} || !o->group.empty()) {
-      names = known_experiments(o->folder);
-      if (!o->group.empty())
-        std::erase_if(names, [&](const std::string& n) { return open_experiment(*o, n).settings.group != o->group; });
-    }
-    if (names.empty()) throw Error("name an experiment, or `all`; `kelvin experiment --list` shows what there is");
-    struct sigaction action = {};
-    action.sa_handler = [](int) { stopping = true; };
-    action.sa_flags = int(SA_RESETHAND);
-    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-    auto results = nlohmann::json::array();
-    for (const std::string& name : names) results.push_back(run(*o, name));
-    if (o->json) print(results.dump(2) + "\n");
-  });
+Command experiment_command() {
+  return {.name = "experiment",
+          .summary = "repeat published experiments, with the published numbers beside",
+          .footer = "Example:  kelvin experiment twenty_units --quick",
+          .call = calls(repeat_experiments)};
 }
 
 }  // namespace kelvin::cli

@@ -2,6 +2,8 @@
 // `kelvin landscape WHAT RUN`: a command for each row of the table, with the options that the row takes.
 #include "kelvin/analysis/landscape.h"
 
+#include <algorithm>
+
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
 #include "kelvin/core/record.h"
@@ -9,27 +11,25 @@
 namespace kelvin::cli {
 namespace {
 
-struct Options : LandscapeOptions {
+struct LandscapeArguments : LandscapeOptions {
+  const Landscape* what = nullptr;
   std::string run;
   std::vector<std::string> data;
   std::size_t threads = all_threads();
   bool json = false, quiet = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    LandscapeOptions::fields([&](std::string_view name, auto& place, std::string_view meaning) {
+      if (std::ranges::find(what->takes, name) == what->takes.end()) return;
+      field(name, place, meaning, {.shows_default = true});
+    });
+    field("set", data, "other data: data.test_file=new.csv (may be repeated)");
+    field("threads", threads, "threads; the result does not depend on them", {.range = {.least = 1, .most = 1024}});
+    field("quiet", quiet, "no progress");
+    field("json", json, "print JSON");
+  }
 };
-
-void add_field(CLI::App& command, const std::string& flag, bool& field, const std::string& meaning) {
-  command.add_flag(flag, field, meaning);
-}
-void add_field(CLI::App& command, const std::string& flag, std::vector<std::string>& field,
-               const std::string& meaning) {
-  command.add_option(flag, field, meaning)->take_all()->allow_extra_args(false);
-}
-void add_field(CLI::App& command, const std::string& flag, std::vector<double>& field, const std::string& meaning) {
-  command.add_option(flag, field, meaning)->delimiter(',');
-}
-template <class T>
-void add_field(CLI::App& command, const std::string& flag, T& field, const std::string& meaning) {
-  command.add_option(flag, field, meaning)->capture_default_str();
-}
 
 // The run's settings with other data.
 RunSettings settings_with(const Samples& samples, const std::vector<std::string>& data) {
@@ -43,7 +43,7 @@ RunSettings settings_with(const Samples& samples, const std::vector<std::string>
   return read_run_settings(settings);
 }
 
-void execute(const Landscape& what, const Options& options) {
+void explore_landscape(const LandscapeArguments& options) {
   const Samples samples = open_samples(options.run);
   const auto scene_of = replay<double>(samples, settings_with(samples, options.data), remark);
   std::unique_ptr<Progress> progress;
@@ -51,7 +51,7 @@ void execute(const Landscape& what, const Options& options) {
     if (!progress) progress = std::make_unique<Progress>(total, "points", options.quiet);
     if (done == total || progress->seconds() > 0.5) progress->show(done, "");
   };
-  const Finding finding = what.explore({scene_of, options.threads, tick}, options);
+  const Finding finding = options.what->explore({scene_of, options.threads, tick}, options);
   if (progress) progress->finish();
   keep(samples.run, finding);
   print(finding, options.json);
@@ -59,31 +59,20 @@ void execute(const Landscape& what, const Options& options) {
 
 }  // namespace
 
-void add_landscape(CLI::App& app) {
-  auto& command = *app.add_subcommand("landscape", "the energy around a run: lines, surfaces, grids, curvature");
-  command.require_subcommand(1);
-  for (const Landscape& what : landscapes()) {
-    auto options = std::make_shared<Options>();
-    auto& sub = *command.add_subcommand(std::string(what.name), std::string(what.meaning));
-    sub.add_option("run", options->run, "directory of a run")->required();
-    options->fields([&](std::string_view name, auto& field, std::string_view meaning) {
-      if (std::find(what.takes.begin(), what.takes.end(), name) == what.takes.end()) return;
-      std::string flag = "--" + std::string(name);
-      std::replace(flag.begin(), flag.end(), '_', '-');
-      if (static_cast<void*>(&field) == &options->out) flag = "-o," + flag;  // as in other commands
-      add_field(sub, flag, field, std::string(meaning));
-    });
-    sub.add_option("--set", options->data, "other data: data.test_file=new.csv (may be repeated)")
-        ->take_all()
-        ->allow_extra_args(false);
-    sub.add_option("--threads", options->threads, "threads; the result does not depend on them")
-        ->check(CLI::Range(1, 1024));
-    sub.add_flag("-q,--quiet", options->quiet, "no progress");
-    sub.add_flag("--json", options->json, "print JSON");
-    sub.footer("The result is kept with the run, in analysis/landscape_" + std::string(what.name) + ".json.");
-    sub.callback([options, &what] { execute(what, *options); });
+Command landscape_command() {
+  Command family = {.name = "landscape",
+                    .summary = "the energy around a run: lines, surfaces, grids, curvature",
+                    .footer = "Example:  kelvin landscape line runs/spiral --by layer"};
+  for (const Landscape& row : landscapes()) {
+    LandscapeArguments initial;
+    initial.what = &row;
+    family.commands.push_back(
+        {.name = std::string(row.name),
+         .summary = std::string(row.meaning),
+         .footer = fmt::format("The result is kept with the run, in analysis/landscape_{}.json.", row.name),
+         .call = calls(explore_landscape, initial)});
   }
-  command.footer("Example:  kelvin landscape line runs/spiral --by layer");
+  return family;
 }
 
 }  // namespace kelvin::cli

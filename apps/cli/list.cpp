@@ -8,6 +8,7 @@
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/ensemble/coupling.h"
 #include "kelvin/core/record.h"
+#include "kelvin/core/text.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/preset.h"
@@ -131,7 +132,7 @@ const List lists[] = {
     {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
 };
 
-std::string names() {
+std::string names_of_lists() {
   std::string out;
   for (const List& l : lists) out += (out.empty() ? "" : ", ") + std::string(l.name);
   return out;
@@ -219,29 +220,46 @@ struct Page {
 };
 const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}, {"experiments", experiments_page}};
 
-}  // namespace
+struct ListArguments {
+  std::string what;
+  bool json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("what", what, names_of_lists(), argument);
+    field("json", json, "print JSON");
+  }
+};
 
-void add_list(CLI::App& app) {
-  struct Options {
-    std::string what;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("list", "what there is: " + names());
-  command.add_option("what", options->what, names())->required();
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin list schemes");
-  command.callback(
-      [options] { print(row_named(options->what, std::span<const List>(lists), "list").table(), options->json); });
+void show_list(const ListArguments& arguments) {
+  print(row_named(arguments.what, std::span<const List>(lists), "list").table(), arguments.json);
 }
 
-void add_page(CLI::App& app) {
-  auto what = std::make_shared<std::string>();
-  auto& command = *app.add_subcommand(
-      "page", "a page of the documentation made from the program's tables: letters, settings or experiments");
-  command.add_option("what", *what, "letters, settings or experiments")->required();
-  command.footer("Example:  kelvin page settings > docs/settings.md");
-  command.callback([what] { print(row_named(*what, std::span<const Page>(pages), "page").text()); });
+struct PageArguments {
+  std::string what;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("what", what, "letters, settings or experiments", argument);
+  }
+};
+
+void show_page(const PageArguments& arguments) {
+  print(row_named(arguments.what, std::span<const Page>(pages), "page").text());
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "what there is: " + names_of_lists(),
+          .footer = "Example:  kelvin list schemes",
+          .call = calls(show_list)};
+}
+
+Command page_command() {
+  return {.name = "page",
+          .summary = "a page of the documentation made from the program's tables: letters, settings or experiments",
+          .footer = "Example:  kelvin page settings > docs/settings.md",
+          .call = calls(show_page)};
 }
 
 }  // namespace kelvin::cli

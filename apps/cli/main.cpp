@@ -4,7 +4,7 @@
 #include <ctime>
 #include <thread>
 
-#include "apps/cli/command.h"
+#include "apps/cli/command_line.h"
 #include "kelvin/core/version.h"
 
 namespace kelvin::cli {
@@ -40,14 +40,6 @@ std::string utc(const char* format) {
 
 std::size_t all_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-void RunFile::add_to(CLI::App& app) {
-  app.add_option("file", path, "run file (TOML)")->required();
-  app.add_option("--set", overrides, "change a setting: part.hidden.step=0.1 (may be repeated)")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--seed", seed, "change the seed")->check(CLI::NonNegativeNumber);
-}
-
 Value RunFile::value() const {
   Value file = read_toml(path);
   for (const std::string& assignment : overrides) override_with(file, assignment);
@@ -55,38 +47,43 @@ Value RunFile::value() const {
   return file;
 }
 
-}  // namespace kelvin::cli
-
-namespace kelvin::cli {
 namespace {
 
-struct Command {
-  void (*add)(CLI::App&);
-  bool spreads = false;  // over ranks; all others would do the same on each, and are left to the first
+struct ProgramArguments {
+  bool version = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("version", version, "Display program version information and exit");
+  }
 };
-constexpr Command commands[] = {
-    {add_new},     {add_data},       {add_train, true}, {add_sample, true}, {add_resume, true}, {add_watch},
-    {add_summary}, {add_diagnose},   {add_predict},     {add_boundary},     {add_certify},      {add_landscape},
-    {add_analyse}, {add_compare},    {add_report},      {add_export},       {add_encode},       {add_evaluate},
-    {add_check},   {add_experiment}, {add_list},        {add_page}};
 
-int run_program(int count, char** words) {
-  CLI::App app(
-      "Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
-      "You give it data, a network and a string such as BAOAB for each group of weights.",
-      "kelvin");
-  app.set_version_flag("--version", std::string(version()));
-  app.require_subcommand(1);
-  app.footer("Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml");
-  for (const Command& command : commands)
-    if (ranks().first() || command.spreads) command.add(app);
-  for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);
+constexpr Command (*commands[])() = {
+    new_command,     data_command,       train_command,   sample_command,   resume_command,  watch_command,
+    summary_command, diagnose_command,   predict_command, boundary_command, certify_command, landscape_command,
+    analyse_command, compare_command,    report_command,  export_command,   encode_command,  evaluate_command,
+    check_command,   experiment_command, list_command,    page_command};
+
+void run_program(const std::vector<std::string>& words) {
+  if (!words.empty() && words.front() == "--version") return print(std::string(version()) + "\n");
+  Command program = {
+      .name = "kelvin",
+      .summary =
+          "Kelvin trains neural networks and samples their posteriors with stochastic dynamics.\n"
+          "You give it data, a network and a string such as BAOAB for each group of weights.",
+      .footer = "Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml",
+      .call = calls(+[](const ProgramArguments&) {}),
+  };
+  for (const auto& row : commands) program.commands.push_back(row());
+  run_command(program, program.name, words);
+}
+
+int exit_code_of(const std::vector<std::string>& words) {
   try {
-    app.parse(count, words);
-  } catch (const CLI::ParseError& e) {
-    if (!ranks().first()) return 0;  // it says nothing and the first one says all
-    return app.exit(e) == 0 ? 0 : 2;
-  } catch (const cli::Exit& e) {
+    run_program(words);
+  } catch (const UsageError& e) {
+    remark(e.what());
+    return ranks().first() ? 2 : 0;  // the others say nothing and the first one says all
+  } catch (const Exit& e) {
     return e.code;
   } catch (const AgreedError& e) {
     remark(e.what());
@@ -110,7 +107,8 @@ int main(int count, char** words) {
     std::fprintf(stderr, "kelvin: %s\n", e.what());
     return 1;
   }
-  const int code = cli::run_program(count, words);
+  for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);
+  const int code = cli::exit_code_of({words + std::min(1, count), words + count});
   cli::connected.reset();
   return code;
 }

@@ -109,32 +109,38 @@ const Kind kinds[] = {
     {"mnist", "a directory with the four files of MNIST or Fashion-MNIST", "images", mnist},
 };
 
+struct NewArguments {
+  std::string kind, source, out;
+  bool force = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("kind", kind, "spiral, csv or mnist", argument);
+    field("source", source, "the data: a CSV file, or a directory in MNIST's format", optional_argument);
+    field("out", out, "file to write (default: the terminal)");
+    field("force", force, "replace the file");
+  }
+};
+
+void write_run_file(const NewArguments& arguments) {
+  const Kind& kind = row_named(arguments.kind, std::span<const Kind>(kinds), "kind of run file");
+  if (kind.takes.empty() != arguments.source.empty())
+    throw Error("kelvin new {} takes {}", kind.name,
+                kind.takes.empty() ? "no data: it is made by formula" : kind.takes);
+  const std::string text = run_file(kind.sketch(arguments.source));
+  if (arguments.out.empty()) return print(text);
+  if (std::filesystem::exists(arguments.out) && !arguments.force)
+    throw Error("\"{}\" exists already; give another --out, or --force to replace it", arguments.out);
+  write_file(arguments.out, text);
+  print(fmt::format("wrote {}; try: kelvin sample {}\n", arguments.out, arguments.out));
+}
+
 }  // namespace
 
-void add_new(CLI::App& app) {
-  struct Options {
-    std::string kind, source, out;
-    bool force = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("new", "write a commented run file to start from");
-  command.add_option("kind", options->kind, "spiral, csv or mnist")->required();
-  command.add_option("source", options->source, "the data: a CSV file, or a directory in MNIST's format");
-  command.add_option("-o,--out", options->out, "file to write (default: the terminal)");
-  command.add_flag("--force", options->force, "replace the file");
-  command.footer("Example:  kelvin new csv houses.csv -o houses.toml");
-  command.callback([options] {
-    const Kind& kind = row_named(options->kind, std::span<const Kind>(kinds), "kind of run file");
-    if (kind.takes.empty() != options->source.empty())
-      throw Error("kelvin new {} takes {}", kind.name,
-                  kind.takes.empty() ? "no data: it is made by formula" : kind.takes);
-    const std::string text = run_file(kind.sketch(options->source));
-    if (options->out.empty()) return print(text);
-    if (std::filesystem::exists(options->out) && !options->force)
-      throw Error("\"{}\" exists already; give another --out, or --force to replace it", options->out);
-    write_file(options->out, text);
-    print(fmt::format("wrote {}; try: kelvin sample {}\n", options->out, options->out));
-  });
+Command new_command() {
+  return {.name = "new",
+          .summary = "write a commented run file to start from",
+          .footer = "Example:  kelvin new csv houses.csv -o houses.toml",
+          .call = calls(write_run_file)};
 }
 
 }  // namespace kelvin::cli

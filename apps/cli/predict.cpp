@@ -8,14 +8,32 @@
 namespace kelvin::cli {
 namespace {
 
-struct Options {
+struct PredictArguments {
   std::string run, data, labels, outside, outside_labels, out, split;
   std::size_t every = 1, threads = all_threads();
   std::vector<double> levels = {0.05, 0.25, 0.5, 0.75, 0.95};
   bool json = false, force = false, quiet = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    field("data", data,
+          "rows to predict, with the run's inputs as columns; targets are optional (default: the run's test rows, else "
+          "validation, else training rows)");
+    field("labels", labels, "targets of those rows, if they are in a file of their own");
+    field("split", split, "rows of the run itself: test, validation or train");
+    field("ood", outside, "rows out of distribution: can the uncertainty tell them apart?");
+    field("ood_labels", outside_labels, "their targets, to be scored too");
+    field("out", out, "write the predictions row by row: a .csv or .npz file");
+    field("quantiles", levels, "of numbers, in that file: 0.05,0.5,0.95");
+    field("every", every, "use every so many of the draws", {.range = positive});
+    field("threads", threads, "the result does not depend on them", {.range = positive});
+    field("force", force, "replace the file that is there");
+    field("quiet", quiet, "no progress bar");
+    field("json", json, "print JSON");
+  }
 };
 
-void check(const Options& o) {
+void check_arguments(const PredictArguments& o) {
   if (o.data.empty() && !o.labels.empty()) throw Error("--labels is given without --data; give both");
   if (o.outside.empty() && !o.outside_labels.empty()) throw Error("--ood-labels is given without --ood; give both");
   if (!o.data.empty() && !o.split.empty()) throw Error("--data and --split exclude each other; leave one out");
@@ -27,13 +45,13 @@ void check(const Options& o) {
     throw Error("\"{}\" exists already; give another file with -o, or --force to replace it", o.out);
 }
 
-struct Chosen {
+struct ChosenRows {
   Dataset data;
   std::string name;
 };
 
 // The rows of --data, of --split, or the first of test, validation and training rows that there are.
-Chosen rows_for(const Options& o, const RunSettings& settings, const Splits& splits) {
+ChosenRows rows_for(const PredictArguments& o, const RunSettings& settings, const Splits& splits) {
   if (!o.data.empty()) return {load_rows(o.data, o.labels, settings.data, splits.train), "rows of " + o.data};
   const std::pair<std::string, const Dataset*> known[] = {
       {"test", &splits.test}, {"validation", &splits.validation}, {"train", &splits.train}};
@@ -48,18 +66,19 @@ Chosen rows_for(const Options& o, const RunSettings& settings, const Splits& spl
 }
 
 template <class Real>
-void execute(const Samples& samples, const RunSettings& settings, const Options& o) {
+void predict_with(const Samples& samples, const RunSettings& settings, const PredictArguments& o) {
   const Replay<Real> again = replay<Real>(samples, settings, [](std::string_view) {});
   check_predicts(again);
   const Splits& splits = again.problem.data;
-  const Chosen chosen = rows_for(o, settings, splits);
+  const ChosenRows chosen = rows_for(o, settings, splits);
   std::optional<Dataset> outside;
   if (!o.outside.empty()) {
     outside = load_rows(o.outside, o.outside_labels, settings.data, splits.train);
     if (o.outside_labels.empty()) outside->targets.clear();
   }
   PredictOptions options;
-  options.every = o.every, options.threads = o.threads;
+  options.every = o.every;
+  options.threads = o.threads;
   if (!o.out.empty()) options.levels = o.levels;
   Progress progress(100, "%", o.quiet || o.json);
   options.progress = [&](double share) { progress.show(100 * share, chosen.name); };
@@ -84,33 +103,20 @@ void execute(const Samples& samples, const RunSettings& settings, const Options&
   print(finding, o.json);
 }
 
+void predict_run(const PredictArguments& arguments) {
+  check_arguments(arguments);
+  const Samples samples = open_samples(arguments.run);
+  const RunSettings settings = settings_of(samples);
+  with_precision(settings, [&]<class Real>() { predict_with<Real>(samples, settings, arguments); });
+}
+
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("predict", "predictions averaged over a run's draws, and how honest they are");
-  command.add_option("run", options->run, "directory of a run")->required();
-  command.add_option("--data", options->data,
-                     "rows to predict, with the run's inputs as columns; targets are optional (default: the run's "
-                     "test rows, else validation, else training rows)");
-  command.add_option("--labels", options->labels, "targets of those rows, if they are in a file of their own");
-  command.add_option("--split", options->split, "rows of the run itself: test, validation or train");
-  command.add_option("--ood", options->outside, "rows out of distribution: can the uncertainty tell them apart?");
-  command.add_option("--ood-labels", options->outside_labels, "their targets, to be scored too");
-  command.add_option("-o,--out", options->out, "write the predictions row by row: a .csv or .npz file");
-  command.add_option("--quantiles", options->levels, "of numbers, in that file: 0.05,0.5,0.95")->delimiter(',');
-  command.add_option("--every", options->every, "use every so many of the draws")->check(CLI::PositiveNumber);
-  command.add_option("--threads", options->threads, "the result does not depend on them")->check(CLI::PositiveNumber);
-  command.add_flag("--force", options->force, "replace the file that is there");
-  command.add_flag("-q,--quiet", options->quiet, "no progress bar");
-  command.add_flag("--json", options->json, "print JSON");
-  command.footer("Example:  kelvin predict runs/spiral -o predictions.csv");
-  command.callback([options] {
-    check(*options);
-    const Samples samples = open_samples(options->run);
-    const RunSettings settings = settings_of(samples);
-    with_precision(settings, [&]<class Real>() { execute<Real>(samples, settings, *options); });
-  });
+Command predict_command() {
+  return {.name = "predict",
+          .summary = "predictions averaged over a run's draws, and how honest they are",
+          .footer = "Example:  kelvin predict runs/spiral -o predictions.csv",
+          .call = calls(predict_run)};
 }
 
 }  // namespace kelvin::cli

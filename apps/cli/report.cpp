@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The first of these programs that PATH holds; empty if none.
-std::string program(std::initializer_list<const char*> names) {
+std::string program_in_path(std::initializer_list<const char*> names) {
   const char* path = std::getenv("PATH");
   for (const char* name : names) {
     std::stringstream folders(path ? path : "");
@@ -32,7 +32,7 @@ std::string program(std::initializer_list<const char*> names) {
 }
 
 // Runs a program without its chatter; returns its exit code.
-int execute(std::vector<std::string> words, bool wait) {
+int start_program(std::vector<std::string> words, bool wait) {
   const pid_t child = fork();
   if (child == 0) {
     const int nowhere = open("/dev/null", O_RDWR);
@@ -48,15 +48,15 @@ int execute(std::vector<std::string> words, bool wait) {
   return child < 0 ? 127 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-std::string browser() {
-  const std::string found = program({"chromium", "chromium-browser", "google-chrome"});
+std::string chromium_in_path() {
+  const std::string found = program_in_path({"chromium", "chromium-browser", "google-chrome"});
   if (found.empty())
     throw Error("--png needs the browser Chromium, which is not installed; install the Debian package `chromium`");
   return found;
 }
 
 // Bytes that may not stand in an address are written as %XX.
-std::string address(const fs::path& file, const std::string& fragment) {
+std::string address_of(const fs::path& file, const std::string& fragment) {
   std::string out = "file://";
   for (const unsigned char c : fs::absolute(file).string())
     out += std::isalnum(c) || std::string_view("/-_.~").find(char(c)) != std::string_view::npos
@@ -80,8 +80,8 @@ void photograph(const std::string& chromium, const fs::path& page, const std::st
                                     "--user-data-dir=" + profile,
                                     "--screenshot=" + picture.string()};
   if (geteuid() == 0) words.push_back("--no-sandbox");  // which refuses to work for root
-  words.push_back(address(page, "figure=" + figure));
-  const int code = execute(words, true);
+  words.push_back(address_of(page, "figure=" + figure));
+  const int code = start_program(words, true);
   std::string bytes;
   if (fs::exists(picture)) bytes = read_file(picture);
   std::error_code ignored;
@@ -91,7 +91,7 @@ void photograph(const std::string& chromium, const fs::path& page, const std::st
 }
 
 // Figures whose name is `wanted`, or ends in it after a hyphen; all if it is empty.
-std::vector<std::string> chosen(const std::vector<std::string>& figures, const std::string& wanted) {
+std::vector<std::string> chosen_figures(const std::vector<std::string>& figures, const std::string& wanted) {
   std::vector<std::string> out;
   std::string known;
   for (const std::string& name : figures) {
@@ -102,53 +102,58 @@ std::vector<std::string> chosen(const std::vector<std::string>& figures, const s
   return out;
 }
 
+struct ReportArguments {
+  std::vector<std::string> runs;
+  std::string out, png, figure;
+  bool open = false, json = false, quiet = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", runs, "directories of runs", argument);
+    field("out", out, "the file (default: report.html in the run, or here for several runs)");
+    field("png", png, "write every figure as a PNG file into this directory (needs Chromium)");
+    field("figure", figure, "only this figure as PNG", {.needs = "png"});
+    field("open", open, "show the page in a browser");
+    field("quiet", quiet, "no progress");
+    field("json", json, "print the files and the names of the figures as JSON");
+  }
+};
+
+void report_runs(const ReportArguments& arguments) {
+  const std::string chromium = arguments.png.empty() ? "" : chromium_in_path();
+  const std::string opener = arguments.open ? program_in_path({"xdg-open"}) : "";
+  if (arguments.open && opener.empty())
+    throw Error("--open needs xdg-open, which is not installed; install the Debian package `xdg-utils`");
+  const std::vector<fs::path> runs(arguments.runs.begin(), arguments.runs.end());
+  const nlohmann::json document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
+  const auto figures = figure_names(document);
+  const auto wanted = arguments.png.empty() ? std::vector<std::string>() : chosen_figures(figures, arguments.figure);
+  const fs::path file = !arguments.out.empty() ? fs::path(arguments.out)
+                        : runs.size() == 1     ? runs[0] / "report.html"
+                                               : fs::path("report.html");
+  write_file(file, report_page(document), false);
+  nlohmann::json made = {{"report", file.string()}, {"figures", figures}, {"png", nlohmann::json::array()}};
+  if (!wanted.empty()) make_directories(arguments.png);
+  Progress progress(double(wanted.size()), "figures", arguments.quiet || wanted.empty());
+  for (const std::string& name : wanted) {
+    const fs::path picture = fs::path(arguments.png) / (name + ".png");
+    photograph(chromium, file, name, picture);
+    made["png"].push_back(picture.string());
+    progress.show(double(made["png"].size()), name);
+  }
+  progress.finish();
+  if (arguments.open) start_program({opener, fs::absolute(file).string()}, false);
+  if (arguments.json) return print(made.dump(2) + "\n");
+  print(fmt::format("{} ({:.0f} kB, {} figures)\n", file.string(), double(fs::file_size(file)) / 1e3, figures.size()));
+  for (const auto& picture : made["png"]) print(picture.get<std::string>() + "\n");
+}
+
 }  // namespace
 
-void add_report(CLI::App& app) {
-  struct Options {
-    std::vector<std::string> runs;
-    std::string out, png, figure;
-    bool open = false, json = false, quiet = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("report", "one HTML page about a run, or about several beside each other");
-  command.add_option("run", options->runs, "directories of runs")->required();
-  command.add_option("-o,--out", options->out, "the file (default: report.html in the run, or here for several runs)");
-  command.add_option("--png", options->png, "write every figure as a PNG file into this directory (needs Chromium)");
-  command.add_option("--figure", options->figure, "only this figure as PNG")->needs("--png");
-  command.add_flag("--open", options->open, "show the page in a browser");
-  command.add_flag("-q,--quiet", options->quiet, "no progress");
-  command.add_flag("--json", options->json, "print the files and the names of the figures as JSON");
-  command.footer("Example:  kelvin report runs/spiral --open");
-  command.callback([options] {
-    const std::string chromium = options->png.empty() ? "" : browser();
-    const std::string opener = options->open ? program({"xdg-open"}) : "";
-    if (options->open && opener.empty())
-      throw Error("--open needs xdg-open, which is not installed; install the Debian package `xdg-utils`");
-    const std::vector<fs::path> runs(options->runs.begin(), options->runs.end());
-    const nlohmann::json document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
-    const auto figures = figure_names(document);
-    const auto wanted = options->png.empty() ? std::vector<std::string>() : chosen(figures, options->figure);
-    const fs::path file = !options->out.empty() ? fs::path(options->out)
-                          : runs.size() == 1    ? runs[0] / "report.html"
-                                                : fs::path("report.html");
-    write_file(file, report_page(document), false);
-    nlohmann::json made = {{"report", file.string()}, {"figures", figures}, {"png", nlohmann::json::array()}};
-    if (!wanted.empty()) make_directories(options->png);
-    Progress progress(double(wanted.size()), "figures", options->quiet || wanted.empty());
-    for (const std::string& name : wanted) {
-      const fs::path picture = fs::path(options->png) / (name + ".png");
-      photograph(chromium, file, name, picture);
-      made["png"].push_back(picture.string());
-      progress.show(double(made["png"].size()), name);
-    }
-    progress.finish();
-    if (options->open) execute({opener, fs::absolute(file).string()}, false);
-    if (options->json) return print(made.dump(2) + "\n");
-    print(
-        fmt::format("{} ({:.0f} kB, {} figures)\n", file.string(), double(fs::file_size(file)) / 1e3, figures.size()));
-    for (const auto& picture : made["png"]) print(picture.get<std::string>() + "\n");
-  });
+Command report_command() {
+  return {.name = "report",
+          .summary = "one HTML page about a run, or about several beside each other",
+          .footer = "Example:  kelvin report runs/spiral --open",
+          .call = calls(report_runs)};
 }
 
 }  // namespace kelvin::cli

@@ -30,18 +30,50 @@ namespace {
 
 // What distinguishes the two commands.
 struct Mode {
-  const char *name, *summary, *example;
+  const char* name;
   Choice temperature;  // of parts that name none
   long draws;          // kept if the run file does not say
 };
 
 // What a command line says besides the settings.
-struct Options {
+struct RunArguments {
   RunFile file;
   std::string out, from;
   bool force = false, quiet = false, json = false;
   std::size_t threads = all_threads();
   long more_steps = 0, until = 0;  // of `resume`
+
+  template <class Visit>
+  void shared_fields(Visit&& field) {
+    field("threads", threads, "threads for the walkers; the result does not depend on them", {.range = positive});
+    field("quiet", quiet, "no progress, no remarks");
+    field("json", json, "print the record of the run as JSON");
+  }
+};
+
+struct StartArguments : RunArguments {
+  template <class Visit>
+  void fields(Visit&& field) {
+    file.fields(field);
+    field("out", out, "directory of the run (default: runs/ and the name of the run file)");
+    field("force", force, "replace the run that is there");
+    field("from", from,
+          "start from another run: RUN (its last draw), RUN:draw or RUN:draw:walker; each walker from its own if there "
+          "are as many, else all from the first");
+    shared_fields(field);
+  }
+};
+
+struct ResumeArguments : RunArguments {
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", out, "directory of the run", argument);
+    field("steps", more_steps, "so many steps more than were planned", {.range = positive, .excludes = "until"});
+    field("until", until,
+          "up to this step, counted from the start and warm-up included; without either: up to what was planned",
+          {.range = positive});
+    shared_fields(field);
+  }
 };
 
 // A run to be resumed.
@@ -123,7 +155,7 @@ Seat seat_of(const Comm& comm, const RunSettings& settings) {
 }
 
 template <class Real>
-void execute(const RunSettings& given, const Mode& mode, const Options& options, const Remark& tell,
+void execute(const RunSettings& given, const Mode& mode, const RunArguments& options, const Remark& tell,
              std::optional<Resumed> resumed) {
   Comm& comm = ranks();
   RunSettings settings = given;
@@ -392,37 +424,25 @@ Remark teller(bool quiet) {
   };
 }
 
-void add_shared(CLI::App& command, Options& options) {
-  command.add_option("--threads", options.threads, "threads for the walkers; the result does not depend on them")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("-q,--quiet", options.quiet, "no progress, no remarks");
-  command.add_flag("--json", options.json, "print the record of the run as JSON");
+void start(StartArguments& options, const Mode& mode) {
+  if (options.out.empty())
+    options.out = (std::filesystem::path("runs") / std::filesystem::path(options.file.path).stem()).string();
+  RunSettings settings;
+  ranks().together([&] { settings = read_run_settings(options.file.value()); });
+  fill_in_temperatures(settings, mode.temperature);
+  if (!options.from.empty()) settings.from = options.from;
+  const long total = settings.warmup + settings.steps;
+  if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);
+  if (!settings.log_every) settings.log_every = std::max(1L, total / 20);
+  with_precision(settings, [&]<class Real>() { execute<Real>(settings, mode, options, teller(options.quiet), {}); });
 }
 
-void add(CLI::App& app, const Mode& mode) {
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand(mode.name, mode.summary);
-  options->file.add_to(command);
-  command.add_option("-o,--out", options->out, "directory of the run (default: runs/ and the name of the run file)");
-  command.add_flag("--force", options->force, "replace the run that is there");
-  command.add_option("--from", options->from,
-                     "start from another run: RUN (its last draw), RUN:draw or RUN:draw:walker; each walker from its "
-                     "own if there are as many, else all from the first");
-  add_shared(command, *options);
-  command.footer(fmt::format("Example:  {}", mode.example));
-  command.callback([options, mode] {
-    if (options->out.empty())
-      options->out = (std::filesystem::path("runs") / std::filesystem::path(options->file.path).stem()).string();
-    RunSettings settings;
-    ranks().together([&] { settings = read_run_settings(options->file.value()); });
-    fill_in_temperatures(settings, mode.temperature);
-    if (!options->from.empty()) settings.from = options->from;
-    const long total = settings.warmup + settings.steps;
-    if (!settings.every) settings.every = std::max(1L, settings.steps / mode.draws);
-    if (!settings.log_every) settings.log_every = std::max(1L, total / 20);
-    with_precision(settings,
-                   [&]<class Real>() { execute<Real>(settings, mode, *options, teller(options->quiet), {}); });
-  });
+void train(StartArguments& options) {
+  start(options, {.name = "train", .temperature = Choice::number_of("constant", "value", 0), .draws = 1});
+}
+
+void sample(StartArguments& options) {
+  start(options, {.name = "sample", .temperature = Choice("posterior"), .draws = 1000});
 }
 
 // Back to where it was started, if that is still there: the names of its files are relative to it.
@@ -431,7 +451,7 @@ void go_to_directory_of(const nlohmann::json& record) {
   if (record.contains("directory")) std::filesystem::current_path(record["directory"].get<std::string>(), ignored);
 }
 
-void resume(Options& options) {
+void resume(ResumeArguments& options) {
   Comm& comm = ranks();
   Resumed resumed;
   RunSettings settings;
@@ -468,31 +488,28 @@ void resume(Options& options) {
 
 }  // namespace
 
-void add_resume(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand(
-      "resume", "go on with a run that was stopped, killed or has finished, as if it had never been interrupted");
-  command.add_option("run", options->out, "directory of the run")->required();
-  auto* more = command.add_option("--steps", options->more_steps, "so many steps more than were planned");
-  auto* until = command.add_option("--until", options->until,
-                                   "up to this step, counted from the start and warm-up included; without either: up "
-                                   "to what was planned");
-  more->check(CLI::PositiveNumber)->excludes(until);
-  until->check(CLI::PositiveNumber);
-  add_shared(command, *options);
-  command.footer("Example:  kelvin resume runs/spiral --steps 10000");
-  command.callback([options] { resume(*options); });
+Command train_command() {
+  return {.name = "train",
+          .summary = "minimise the loss (the run file's schemes at temperature 0 unless it says otherwise)",
+          .footer = "Example:  kelvin train examples/fashion.toml --set steps=2000 -o runs/fashion",
+          .call = calls(train),
+          .spreads = true};
 }
 
-void add_train(CLI::App& app) {
-  add(app, {"train", "minimise the loss (the run file's schemes at temperature 0 unless it says otherwise)",
-            "kelvin train examples/fashion.toml --set steps=2000 -o runs/fashion",
-            Choice::number_of("constant", "value", 0), 1});
+Command sample_command() {
+  return {.name = "sample",
+          .summary = "draw from the posterior",
+          .footer = "Example:  kelvin sample examples/spiral.toml --seed 2 -o runs/spiral2",
+          .call = calls(sample),
+          .spreads = true};
 }
 
-void add_sample(CLI::App& app) {
-  add(app, {"sample", "draw from the posterior", "kelvin sample examples/spiral.toml --seed 2 -o runs/spiral2",
-            Choice("posterior"), 1000});
+Command resume_command() {
+  return {.name = "resume",
+          .summary = "go on with a run that was stopped, killed or has finished, as if it had never been interrupted",
+          .footer = "Example:  kelvin resume runs/spiral --steps 10000",
+          .call = calls(resume),
+          .spreads = true};
 }
 
 }  // namespace kelvin::cli

@@ -6,29 +6,39 @@
 
 namespace kelvin::cli {
 
-void add_summary(CLI::App& app) {
-  struct Options {
-    std::string run;
-    bool parameters = false, json = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("summary", "moments and quantiles of a run's draws, with errors, ess and rhat");
-  command.add_option("run", options->run, "directory of a run")->required();
-  command.add_flag("--parameters", options->parameters, "a row for every parameter (the default up to 20 of them)");
-  command.add_flag("--json", options->json, "print the rows as JSON");
-  command.footer("Example:  kelvin summary runs/spiral --json");
-  command.callback([options] {
-    const Samples samples = open_samples(options->run);
-    const bool few = samples.record.value("parameters", 0) <= 20;
-    Progress progress(100, "%", few || options->json);
-    const Finding finding = summary(samples, options->parameters || few, [&](std::size_t done, std::size_t of) {
-      progress.show(100 * double(done) / double(of), "");
-    });
-    progress.finish();
-    if (options->json) print(finding.tables.front().table, true);
-    else print(finding, false);
-    if (!options->parameters) keep(options->run, finding);  // a row for every weight is too much for a report
+namespace {
+
+struct SummaryArguments {
+  std::string run;
+  bool parameters = false, json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    field("parameters", parameters, "a row for every parameter (the default up to 20 of them)");
+    field("json", json, "print the rows as JSON");
+  }
+};
+
+void summarise(const SummaryArguments& arguments) {
+  const Samples samples = open_samples(arguments.run);
+  const bool few = samples.record.value("parameters", 0) <= 20;
+  Progress progress(100, "%", few || arguments.json);
+  const Finding finding = summary(samples, arguments.parameters || few, [&](std::size_t done, std::size_t of) {
+    progress.show(100 * double(done) / double(of), "");
   });
+  progress.finish();
+  if (arguments.json) print(finding.tables.front().table, true);
+  else print(finding, false);
+  if (!arguments.parameters) keep(arguments.run, finding);  // a row for every weight is too much for a report
+}
+
+}  // namespace
+
+Command summary_command() {
+  return {.name = "summary",
+          .summary = "moments and quantiles of a run's draws, with errors, ess and rhat",
+          .footer = "Example:  kelvin summary runs/spiral --json",
+          .call = calls(summarise)};
 }
 
 }  // namespace kelvin::cli

@@ -84,36 +84,42 @@ std::string text_of(const nlohmann::json& state) {
   return text;
 }
 
+struct WatchArguments {
+  std::string run;
+  bool once = false, json = false;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("run", run, "directory of a run", argument);
+    field("once", once, "show where it is and leave");
+    field("json", json, "print JSON, a line for each state");
+  }
+};
+
+void watch_run(const WatchArguments& arguments) {
+  const bool terminal = isatty(STDOUT_FILENO) && !arguments.json;
+  for (nlohmann::json shown;;) {
+    const nlohmann::json state = state_of(arguments.run);
+    const bool last = arguments.once || state["state"] != "running";
+    const std::string text = arguments.json ? state.dump() + "\n" : text_of(state);
+    if (terminal && !arguments.once) print("\033[H\033[J" + text);
+    else if (last || state["log"] != shown) print(text + (arguments.json ? "" : "\n"));
+    std::fflush(stdout);
+    shown = state["log"];
+    if (last) {
+      if (state["state"] == "stopped" && !arguments.json) print("to go on: kelvin resume " + arguments.run + "\n");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+}
+
 }  // namespace
 
-void add_watch(CLI::App& app) {
-  struct Options {
-    std::string run;
-    bool once = false, json = false;
-  };
-  auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("watch", "follow a run while it grows, until it ends");
-  command.add_option("run", options->run, "directory of a run")->required();
-  command.add_flag("--once", options->once, "show where it is and leave");
-  command.add_flag("--json", options->json, "print JSON, a line for each state");
-  command.footer("Example:  kelvin watch runs/spiral");
-  command.callback([options] {
-    const bool terminal = isatty(STDOUT_FILENO) && !options->json;
-    for (nlohmann::json shown;;) {
-      const nlohmann::json state = state_of(options->run);
-      const bool last = options->once || state["state"] != "running";
-      const std::string text = options->json ? state.dump() + "\n" : text_of(state);
-      if (terminal && !options->once) print("\033[H\033[J" + text);
-      else if (last || state["log"] != shown) print(text + (options->json ? "" : "\n"));
-      std::fflush(stdout);
-      shown = state["log"];
-      if (last) {
-        if (state["state"] == "stopped" && !options->json) print("to go on: kelvin resume " + options->run + "\n");
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    }
-  });
+Command watch_command() {
+  return {.name = "watch",
+          .summary = "follow a run while it grows, until it ends",
+          .footer = "Example:  kelvin watch runs/spiral",
+          .call = calls(watch_run)};
 }
 
 }  // namespace kelvin::cli

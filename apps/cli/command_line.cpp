@@ -3,6 +3,8 @@
 // mean, and every sentence about a mistake, is ours.
 #include "apps/cli/command_line.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -47,24 +49,27 @@ std::string help_text(const Command& command, const std::string& path) {
   return app.help();
 }
 
-[[noreturn]] void refuse_word(const std::string& path, const std::string& word, std::span<const Option> options) {
-  if (!word.starts_with('-'))
-    throw UsageError("{} has no place for \"{}\"; `{} --help` shows what it takes", called(path), word, path);
-  const std::string name = word.substr(0, word.find('='));
+std::string nearest_option(const std::string& name, std::span<const Option> options) {
   std::vector<std::string> known = {"--help"};
   for (const Option& option : options)
     if (!option.usage.positional) known.push_back(option.spelling());
-  throw UsageError("{} takes no {}; `{} --help` lists the options{}", called(path), name, path,
-                   suggestion(name, known));
+  return suggestion(name, known);
+}
+
+// What no option and no argument of the command takes. Words after -- are never options.
+void refuse_extra_words(const std::string& path, const std::vector<std::string>& extra,
+                        std::span<const Option> options) {
+  if (extra.empty() || extra == std::vector<std::string>{"--"}) return;
+  if (const std::string name = extra[0].substr(0, extra[0].find('=')); name.starts_with('-') && name != "--")
+    throw UsageError("{} takes no {}; `{} --help` lists the options{}", called(path), name, path,
+                     nearest_option(name, options));
+  throw UsageError("{} has no place for \"{}\"; `{} --help` shows what it takes", called(path),
+                   extra[0] == "--" ? extra[1] : extra[0], path);
 }
 
 // CLI11 begins its sentence with the option whose value is missing.
-[[noreturn]] void refuse_missing_value(const std::string& sentence, std::span<const Option> options) {
-  const std::string name = sentence.substr(0, sentence.find(':'));
-  for (const Option& option : options)
-    if (option.spelling() == name && option.usage.count)
-      throw UsageError("{} takes {} numbers separated by commas; give them after it", name, option.usage.count);
-  throw UsageError("{} is given without a value; write it after it", name);
+[[noreturn]] void refuse_missing_value(const std::string& path, const std::string& sentence) {
+  throw UsageError("{} needs a value after it; `{} --help` says which", sentence.substr(0, sentence.find(':')), path);
 }
 
 // The words of each option, in their order.
@@ -79,11 +84,10 @@ std::vector<std::vector<std::string>> words_of_options(const Command& command, c
   try {
     app.parse(std::move(words));
   } catch (const CLI::ArgumentMismatch& e) {
-    refuse_missing_value(e.what(), options);
+    refuse_missing_value(path, e.what());
   } catch (const CLI::RequiredError&) {  // is said below, if there is nothing worse
   }
-  for (const std::string& word : app.remaining())
-    if (word != "--") refuse_word(path, word, options);
+  refuse_extra_words(path, app.remaining(), options);
   std::vector<std::vector<std::string>> out;
   for (const CLI::Option* option : added) out.push_back(option->results());
   return out;
@@ -119,7 +123,10 @@ const Command& command_named(const std::string& name, const Command& family, con
     if (command.name == name) return command;
     known.push_back(command.name);
   }
-  throw UsageError("no command \"{} {}\"; `{} --help` lists what there is{}", path, name, path,
+  if (name.starts_with('-'))
+    throw UsageError("{} stands where a command should; `{} --help` lists them{}", name, path,
+                     nearest_option(name, call_of(family).options));
+  throw UsageError("no command \"{}\"; known: {}{}", called(path + " " + name), fmt::join(known, ", "),
                    suggestion(name, known));
 }
 
@@ -133,8 +140,7 @@ void run_command(const Command& command, const std::string& path, std::vector<st
   const bool help = !words.empty() && asks_for_help(words.front());
   if (help) words.erase(words.begin());
   if (words.empty() && help) return print(help_text(command, path));
-  if (words.empty()) throw UsageError("{} needs the name of a command; `{} --help` lists them", path, path);
-  if (words.front().starts_with('-')) refuse_word(path, words.front(), call_of(command).options);
+  if (words.empty()) throw UsageError("give a command after `{}`; `{} --help` lists them", path, path);
   const Command& chosen = command_named(words.front(), command, path);
   if (help) words = {"--help"};
   else words.erase(words.begin());

@@ -39,7 +39,9 @@ void check_range(const Option& option, double x, const std::string& word) {
 
 double number_in(const Option& option, const std::string& word) {
   const auto number = as_number(word);
-  if (!number || std::isnan(*number)) throw UsageError("{} must be a number, not \"{}\"", option.spelling(), word);
+  if (!number || std::isnan(*number))
+    throw UsageError("{} must be {}, not \"{}\"", option.spelling(),
+                     option.numbers() ? "numbers separated by commas" : "a number", word);
   check_range(option, *number, word);
   return *number;
 }

@@ -71,6 +71,15 @@ TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {
   }
 }
 
+// It takes longer to compile than everything else in a source of apps/cli.
+TEST(HouseRules, OneSourceKnowsTheParserOfCommandLines) {
+  const std::regex include(R"(#include [<"]CLI\b)");
+  std::vector<fs::path> knowing;
+  for (const fs::path& path : sources({"kelvin", "apps", "tests"}))
+    if (std::regex_search(text_of(path), include)) knowing.push_back(fs::relative(path, source));
+  EXPECT_EQ(knowing, std::vector<fs::path>{"apps/cli/command_line.cpp"});
+}
+
 TEST(HouseRules, NamesHaveAJob) {
   const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>\w](get|set)_\w+\s*\()");
   for (const fs::path& path : sources({"kelvin", "apps"})) {

@@ -37,9 +37,10 @@ void check_range(const Option& option, double x, const std::string& word) {
   throw UsageError("{} must be {}, not {}", option.spelling(), allowed, word);
 }
 
+// Without a range, nan is a number: what it means is for the command to say.
 double number_in(const Option& option, const std::string& word) {
   const auto number = as_number(word);
-  if (!number || std::isnan(*number))
+  if (!number)
     throw UsageError("{} must be {}, not \"{}\"", option.spelling(),
                      option.numbers() ? "numbers separated by commas" : "a number", word);
   check_range(option, *number, word);

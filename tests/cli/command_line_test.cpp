@@ -51,7 +51,7 @@ const Line misunderstood[] = {
     {"sample run.toml --threads -2", "--threads must be at least 1, not -2"},
     {"boundary run --grid -1", "--grid must be at least 0, not -1"},
     {"boundary run --level high", "--level must be a number, not \"high\""},
-    {"boundary run --level nan", "--level must be a number, not \"nan\""},
+    {"check --curvature nan", "--curvature must be greater than 0, not nan"},
     {"boundary run --extent 1,2,3", "--extent takes 4 numbers separated by commas"},
     {"boundary run --extent 1,2,3,4,5", "--extent takes 4 numbers separated by commas, not 5"},
     {"predict run --quantiles 0.1,half", "--quantiles must be numbers separated by commas, not \"half\""},

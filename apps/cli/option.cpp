@@ -28,7 +28,8 @@ std::string alternatives(std::span<const std::string_view> words) {
 
 void check_range(const Option& option, double x, const std::string& word) {
   const auto& [least, most, open] = option.usage.range;
-  if (x >= least && x <= most && !(open && x == least)) return;
+  const bool unbounded = std::isinf(least) && std::isinf(most);
+  if (unbounded || (x >= least && x <= most && !(open && x == least))) return;
   const bool whole = std::holds_alternative<std::size_t*>(option.place) || std::holds_alternative<long*>(option.place);
   const std::string allowed = std::isfinite(most) ? fmt::format("from {} to {}", least, most)
                               : open && whole     ? fmt::format("at least {}", least + 1)
@@ -38,7 +39,7 @@ void check_range(const Option& option, double x, const std::string& word) {
 }
 
 // Without a range, nan is a number: what it means is for the command to say.
-double number_in(const Option& option, const std::string& word) {
+double parsed_number(const Option& option, const std::string& word) {
   const auto number = as_number(word);
   if (!number)
     throw UsageError("{} must be {}, not \"{}\"", option.spelling(),
@@ -49,29 +50,30 @@ double number_in(const Option& option, const std::string& word) {
 
 // 1e6 is a whole number too, as in a run file.
 template <class Whole>
-Whole whole_number_in(const Option& option, const std::string& word) {
+Whole parsed_whole_number(const Option& option, const std::string& word) {
   Whole whole = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), whole);
   if (error != std::errc() || end != word.data() + word.size()) {
     const double number = as_number(word).value_or(NAN);
     if (number != std::floor(number) || std::abs(number) >= 0x1p53)
       throw UsageError("{} must be a whole number, not \"{}\"", option.spelling(), word);
+    check_range(option, number, word);
     if (number < 0 && std::is_unsigned_v<Whole>)
-      throw UsageError("{} must be at least {}, not {}", option.spelling(), option.usage.range.open ? 1 : 0, word);
+      throw UsageError("{} must be at least 0, not {}", option.spelling(), word);
     whole = Whole(number);
   }
   check_range(option, double(whole), word);
   return whole;
 }
 
-bool switch_in(const Option& option, const std::string& word) {
+bool parsed_switch(const Option& option, const std::string& word) {
   if (word == "true" || word == "1") return true;
   if (word == "false" || word == "0") return false;
   throw UsageError("{} takes no value; write {}, or leave it out, not \"{}={}\"", option.spelling(), option.spelling(),
                    option.spelling(), word);
 }
 
-std::string text_in(const Option& option, const std::string& word) {
+std::string parsed_text(const Option& option, const std::string& word) {
   const auto allowed = option.usage.one_of;
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), word) == allowed.end())
     throw UsageError("{} must be {}, not \"{}\"{}", option.spelling(), alternatives(allowed), word,
@@ -84,19 +86,19 @@ struct Reader {
   const Option& option;
   const std::vector<std::string>& words;
 
-  void operator()(bool* place) const { *place = switch_in(option, words.back()); }
-  void operator()(long* place) const { *place = whole_number_in<long>(option, words.back()); }
-  void operator()(std::size_t* place) const { *place = whole_number_in<std::size_t>(option, words.back()); }
-  void operator()(double* place) const { *place = number_in(option, words.back()); }
-  void operator()(std::optional<double>* place) const { *place = number_in(option, words.back()); }
-  void operator()(std::string* place) const { *place = text_in(option, words.back()); }
+  void operator()(bool* place) const { *place = parsed_switch(option, words.back()); }
+  void operator()(long* place) const { *place = parsed_whole_number<long>(option, words.back()); }
+  void operator()(std::size_t* place) const { *place = parsed_whole_number<std::size_t>(option, words.back()); }
+  void operator()(double* place) const { *place = parsed_number(option, words.back()); }
+  void operator()(std::optional<double>* place) const { *place = parsed_number(option, words.back()); }
+  void operator()(std::string* place) const { *place = parsed_text(option, words.back()); }
   void operator()(std::vector<std::string>* place) const { *place = words; }
   void operator()(std::vector<double>* place) const {
     const auto count = std::size_t(option.usage.count);
     if (count && words.size() != count)
       throw UsageError("{} takes {} numbers separated by commas, not {}", option.spelling(), count, words.size());
     place->clear();
-    for (const std::string& word : words) place->push_back(number_in(option, word));
+    for (const std::string& word : words) place->push_back(parsed_number(option, word));
   }
 };
 

@@ -424,7 +424,7 @@ Remark teller(bool quiet) {
   };
 }
 
-void start(StartArguments& options, const Mode& mode) {
+void start_run(StartArguments& options, const Mode& mode) {
   if (options.out.empty())
     options.out = (std::filesystem::path("runs") / std::filesystem::path(options.file.path).stem()).string();
   RunSettings settings;
@@ -437,12 +437,12 @@ void start(StartArguments& options, const Mode& mode) {
   with_precision(settings, [&]<class Real>() { execute<Real>(settings, mode, options, teller(options.quiet), {}); });
 }
 
-void train(StartArguments& options) {
-  start(options, {.name = "train", .temperature = Choice::number_of("constant", "value", 0), .draws = 1});
+void train_network(StartArguments& options) {
+  start_run(options, {.name = "train", .temperature = Choice::number_of("constant", "value", 0), .draws = 1});
 }
 
-void sample(StartArguments& options) {
-  start(options, {.name = "sample", .temperature = Choice("posterior"), .draws = 1000});
+void sample_posterior(StartArguments& options) {
+  start_run(options, {.name = "sample", .temperature = Choice("posterior"), .draws = 1000});
 }
 
 // Back to where it was started, if that is still there: the names of its files are relative to it.
@@ -451,7 +451,7 @@ void go_to_directory_of(const nlohmann::json& record) {
   if (record.contains("directory")) std::filesystem::current_path(record["directory"].get<std::string>(), ignored);
 }
 
-void resume(ResumeArguments& options) {
+void resume_run(ResumeArguments& options) {
   Comm& comm = ranks();
   Resumed resumed;
   RunSettings settings;
@@ -492,7 +492,7 @@ Command train_command() {
   return {.name = "train",
           .summary = "minimise the loss (the run file's schemes at temperature 0 unless it says otherwise)",
           .footer = "Example:  kelvin train examples/fashion.toml --set steps=2000 -o runs/fashion",
-          .call = calls(train),
+          .call = calls(train_network),
           .spreads = true};
 }
 
@@ -500,7 +500,7 @@ Command sample_command() {
   return {.name = "sample",
           .summary = "draw from the posterior",
           .footer = "Example:  kelvin sample examples/spiral.toml --seed 2 -o runs/spiral2",
-          .call = calls(sample),
+          .call = calls(sample_posterior),
           .spreads = true};
 }
 
@@ -508,7 +508,7 @@ Command resume_command() {
   return {.name = "resume",
           .summary = "go on with a run that was stopped, killed or has finished, as if it had never been interrupted",
           .footer = "Example:  kelvin resume runs/spiral --steps 10000",
-          .call = calls(resume),
+          .call = calls(resume_run),
           .spreads = true};
 }
 

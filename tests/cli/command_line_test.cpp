@@ -49,6 +49,7 @@ const Line misunderstood[] = {
     {"sample run.toml --seed 1 --seed 2", "--seed is given 2 times; give it once"},
     {"sample run.toml --threads 0", "--threads must be at least 1, not 0"},
     {"sample run.toml --threads -2", "--threads must be at least 1, not -2"},
+    {"landscape line run --threads -1", "--threads must be from 1 to 1024, not -1"},
     {"boundary run --grid -1", "--grid must be at least 0, not -1"},
     {"boundary run --level high", "--level must be a number, not \"high\""},
     {"check --curvature nan", "--curvature must be greater than 0, not nan"},

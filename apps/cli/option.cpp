@@ -139,7 +139,8 @@ std::string Option::kind() const {
   std::string text(std::visit(KindOf{}, place));
   const auto& [least, most, open] = usage.range;
   if (std::isfinite(most)) return text + fmt::format(":{} to {}", least, most);
-  if (std::isfinite(least)) return text + (open ? ":POSITIVE" : ":NONNEGATIVE");
+  if (least == 0) return text + (open ? ":POSITIVE" : ":NONNEGATIVE");
+  if (std::isfinite(least)) return text + fmt::format(":{} or more", least);
   if (!usage.one_of.empty()) return text + fmt::format(":{{{}}}", fmt::join(usage.one_of, ","));
   return text;
 }

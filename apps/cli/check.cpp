@@ -4,6 +4,7 @@
 #include "apps/cli/command.h"
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/io/json.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
 #include "kelvin/numeric/eigen.h"
@@ -173,19 +174,19 @@ void add_check(CLI::App& app) {
         override_with(value, std::string(key) + "=" + text);
       read(parts["all"], value, "");
     }
-    nlohmann::json all;
+    Value::Group all;
     for (const auto& [name, part] : parts) {
       std::vector<std::string> words;
       const Table table = compare(*o, part, words);
       if (o->json) {
-        all[name] = {{"directions", as_json(table)}, {"words", words}};
+        all[name] = Value::Group{{"directions", as_value(table)}, {"words", words}};
         continue;
       }
       if (parts.size() > 1) print(fmt::format("part \"{}\"\n", name));
       print(as_text(table));
       for (const auto& w : words) print(w + "\n");
     }
-    if (o->json) print(all.dump(2) + "\n");
+    if (o->json) print(to_json(all, 2) + "\n");
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
@@ -31,7 +32,7 @@ void add_compare(CLI::App& app) {
     options->what.progress = [&](std::size_t run, double share) { progress.show(double(run) + share, ""); };
     const Finding found = compare(runs, options->what);
     progress.finish();
-    if (!options->out.empty()) write_file(options->out, as_json(found).dump(1) + "\n");
+    if (!options->out.empty()) write_file(options->out, to_json(as_value(found), 1) + "\n");
     print(found, options->json);
   });
 }

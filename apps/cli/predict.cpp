@@ -3,6 +3,7 @@
 #include "apps/cli/progress.h"
 #include "kelvin/analysis/predict_finding.h"
 #include "kelvin/analysis/predictions_file.h"
+#include "kelvin/io/load.h"
 
 namespace kelvin::cli {
 namespace {
@@ -107,7 +108,7 @@ void add_predict(CLI::App& app) {
   command.callback([options] {
     check(*options);
     const Samples samples = open_samples(options->run);
-    const RunSettings settings = settings_of(samples);
+    const RunSettings settings = samples.record.settings;
     with_precision(settings, [&]<class Real>() { execute<Real>(samples, settings, *options); });
   });
 }

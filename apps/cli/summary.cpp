@@ -19,7 +19,7 @@ void add_summary(CLI::App& app) {
   command.footer("Example:  kelvin summary runs/spiral --json");
   command.callback([options] {
     const Samples samples = open_samples(options->run);
-    const bool few = samples.record.value("parameters", 0) <= 20;
+    const bool few = samples.record.parameters <= 20;
     Progress progress(100, "%", few || options->json);
     const Finding finding = summary(samples, options->parameters || few, [&](std::size_t done, std::size_t of) {
       progress.show(100 * double(done) / double(of), "");

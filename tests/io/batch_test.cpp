@@ -11,7 +11,7 @@
 #include <numeric>
 #include <set>
 
-#include "files.h"
+#include "tests/files.h"
 #include "tests/allocations.h"
 
 namespace kelvin {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "files.h"
+#include "tests/files.h"
 #include "kelvin/io/npy.h"
 
 namespace kelvin {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "tests/files.h"
+#include "kelvin/core/settings.h"
 #include "tests/allocations.h"
 
 namespace kelvin {

@@ -190,7 +190,12 @@ std::shared_ptr<Memory> stored_run() {
   run<float>(
       walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
   store.finish();
-  write_file(memory->path / "run.json", R"({"blocks": ["q"], "parts": ["all"], "parameters": 1000})");
+  RunRecord record;
+  record.settings = problem.settings;
+  record.blocks = {"q"};
+  record.parts = {"all"};
+  record.parameters = 1000;
+  write_record(memory->path, record);
   made = memory;
   return memory;
 }
@@ -234,7 +239,10 @@ struct StoredRun {
       store.keep({0, d, reading, q});
     }
     store.finish();
-    write_file(memory.path / "run.json", R"({"blocks": [], "parts": ["all"]})");
+    RunRecord record;
+    record.settings = problem.settings;
+    record.parts = {"all"};
+    write_record(memory.path, record);
     replay = {open_samples(memory.path), std::move(problem)};
   }
 };
@@ -256,7 +264,7 @@ std::function<void()> forward_passes() {
 constexpr std::size_t ten_million = 10'000'000;
 
 std::function<void()> large_toy() {
-  const Choice toy("gaussian", {{"dimension", {long(ten_million), ""}}});
+  const Choice toy("gaussian", {{"dimension", long(ten_million)}});
   PartSettings part;
   part.temperature = Choice::number_of("constant", "value", 1);
   auto noise = std::make_shared<Noise<float>>();

@@ -21,14 +21,16 @@ struct MadeRun {
   MadeRun(const std::string& toml, const std::vector<std::vector<Real>>& draws) {
     Problem<Real> problem = problem_of<Real>(toml);
     const std::size_t walkers = std::size_t(problem.settings.walkers), each = draws.size() / walkers;
-    nlohmann::json record = {{"kelvin", "test"}};
-    for (const Block& b : problem.recipe.blocks) record["blocks"].push_back(b.name);
+    RunRecord record;
+    record.kelvin = "test";
+    record.settings = problem.settings;
+    for (const Block& b : problem.recipe.blocks) record.blocks.push_back(b.name);
     Reading reading;
     for (const PartRecipe& p : problem.recipe.parts) {
-      record["parts"].push_back(p.name);
+      record.parts.push_back(p.name);
       reading.parts.emplace_back();
     }
-    write_file(directory.path("run.json"), record.dump(), false);
+    write_record(directory.path(""), record);
     Store<Real> store(directory.path(""), problem, each, {}, [] { return 0.0; });
     for (std::size_t d = 0; d < each * walkers; ++d)
       store.keep({std::uint32_t(d / each), d % each, reading, std::span<const Real>(draws[d])});

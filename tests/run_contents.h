@@ -2,9 +2,9 @@
 // What two runs of the same settings must have in common.
 #pragma once
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kelvin/io/json.h"
 #include "tests/files.h"
 
 namespace kelvin {
@@ -21,9 +21,10 @@ inline std::map<std::string, std::string> contents(const std::string& run) {
     }
   std::stringstream lines(bytes_of(run + "/log.jsonl"));
   for (std::string line; std::getline(lines, line);) {
-    auto state = nlohmann::json::parse(line);
-    state.erase("seconds"), state.erase("rate");
-    all["log.jsonl"] += state.dump() + "\n";
+    Value::Group state = parse_json(line, "log.jsonl").entries();
+    state.erase("seconds");
+    state.erase("rate");
+    all["log.jsonl"] += to_json(state) + "\n";
   }
   return all;
 }

@@ -24,9 +24,7 @@ inline PartSettings moving(const std::string& scheme, double step, double fricti
 }
 
 inline Choice gaussian(const std::vector<double>& stiffness) {
-  Value::List list;
-  for (const double k : stiffness) list.push_back({k, ""});
-  return Choice("gaussian", {{"stiffness", {list, ""}}});
+  return Choice("gaussian", {{"stiffness", stiffness}});
 }
 
 template <class Real>

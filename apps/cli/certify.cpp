@@ -3,6 +3,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
@@ -41,7 +42,7 @@ void certify_settings(const RunSettings& settings, const CertifyArguments& optio
   const Certificate found = certify(problem, plan, [&](double share) { progress.show(share * total, ""); });
   progress.finish();
   const Finding finding = as_finding(found, plan, settings);
-  if (!options.out.empty()) write_file(options.out, as_json(finding).dump(1) + "\n");
+  if (!options.out.empty()) write_file(options.out, to_json(as_value(finding), 1) + "\n");
   print(finding, options.json);
 }
 

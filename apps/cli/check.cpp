@@ -4,6 +4,7 @@
 #include "apps/cli/command.h"
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/io/json.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
 #include "kelvin/numeric/eigen.h"
@@ -169,19 +170,19 @@ std::map<std::string, PartSettings> parts_to_check(const CheckArguments& o) {
 
 void check_scheme(const CheckArguments& o) {
   const std::map<std::string, PartSettings> parts = parts_to_check(o);
-  nlohmann::json all;
+  Value::Group all;
   for (const auto& [name, part] : parts) {
     std::vector<std::string> words;
     const Table table = compare_with_closed_form(o, part, words);
     if (o.json) {
-      all[name] = {{"directions", as_json(table)}, {"words", words}};
+      all[name] = Value::Group{{"directions", as_value(table)}, {"words", words}};
       continue;
     }
     if (parts.size() > 1) print(fmt::format("part \"{}\"\n", name));
     print(as_text(table));
     for (const auto& w : words) print(w + "\n");
   }
-  if (o.json) print(all.dump(2) + "\n");
+  if (o.json) print(to_json(all, 2) + "\n");
 }
 
 }  // namespace

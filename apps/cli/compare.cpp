@@ -3,6 +3,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
@@ -31,7 +32,7 @@ void compare_runs(CompareArguments& arguments) {
   arguments.what.progress = [&](std::size_t run, double share) { progress.show(double(run) + share, ""); };
   const Finding found = compare(runs, arguments.what);
   progress.finish();
-  if (!arguments.out.empty()) write_file(arguments.out, as_json(found).dump(1) + "\n");
+  if (!arguments.out.empty()) write_file(arguments.out, to_json(as_value(found), 1) + "\n");
   print(found, arguments.json);
 }
 

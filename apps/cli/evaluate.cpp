@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "apps/cli/command.h"
+#include "kelvin/io/json.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/energy/hessian.h"
 #include "kelvin/trajectory/samples.h"
@@ -28,8 +29,8 @@ struct EvaluateArguments {
 
 // Block by block, in the order of the recipe.
 template <class Real>
-nlohmann::json by_block(const Recipe& recipe, std::span<const Real> values) {
-  auto out = nlohmann::json::object();
+Value by_block(const Recipe& recipe, std::span<const Real> values) {
+  Value::Group out;
   for (const Block& b : recipe.blocks) {
     const auto mine = values.subspan(b.offset, b.size());
     out[b.name] = std::vector<double>(mine.begin(), mine.end());
@@ -70,7 +71,7 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
     virial += double(q[i]) * g[i] / 2;
   }
 
-  nlohmann::json out = {
+  Value::Group out = {
       {"potential", energy}, {"gradient_norm", std::sqrt(norm)}, {"virial", virial}, {"parameters", q.size()}};
   if (network) {
     const Score score = network->score(q, {});
@@ -86,13 +87,13 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
       out["hessian_eigenvalues"] = eigenvalues(H);
       out["hessian"] = H;
     }
-  if (options.json) return print(out.dump(2) + "\n");
+  if (options.json) return print(to_json(out, 2) + "\n");
   out.erase("hessian");  // a square of numbers is for programs
-  for (const auto& [name, x] : out.items())
+  for (const auto& [name, x] : out)
     print(fmt::format("{:<20} {}\n", name,
-                      x.is_number_float() ? fmt::format("{:.10g}", x.template get<double>())
-                      : x.is_string()     ? x.template get<std::string>()
-                                          : x.dump()));
+                      std::holds_alternative<double>(x.is) ? fmt::format("{:.10g}", x.template as<double>())
+                      : x.text()                           ? x.template as<std::string>()
+                                                           : to_json(x)));
 }
 
 void evaluate_run_file(const EvaluateArguments& arguments) {

@@ -10,6 +10,7 @@
 #include "kelvin/core/parallel.h"
 #include "kelvin/core/version.h"
 #include "kelvin/experiment/outcome.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
@@ -68,8 +69,12 @@ std::vector<Outcome> earlier_outcomes(const Experiment& experiment, const fs::pa
   std::vector<Outcome> outcomes;
   std::ifstream lines(file);
   for (std::string text; std::getline(lines, text);) {
-    const auto line = nlohmann::json::parse(text, nullptr, false);
-    if (!line.is_object()) continue;  // cut off by a kill
+    Value line;
+    try {
+      line = parse_json(text, file.string());
+    } catch (const Error&) {
+      continue;  // cut off by a kill
+    }
     if (auto outcome = read_outcome(experiment, line); outcome && outcome->seed <= seeds)
       outcomes.push_back(std::move(*outcome));
   }
@@ -86,7 +91,7 @@ std::string commit_here() {
   return text.substr(0, text.find('\n'));
 }
 
-nlohmann::json repeat_experiment(const ExperimentArguments& options, const std::string& name) {
+Value repeat_experiment(const ExperimentArguments& options, const std::string& name) {
   const Experiment experiment = open_experiment(options, name);
   const long seeds = options.seeds   ? options.seeds
                      : options.quick ? experiment.settings.quick
@@ -110,7 +115,7 @@ nlohmann::json repeat_experiment(const ExperimentArguments& options, const std::
     if (stopping) return;
     Outcome outcome = perform(experiment, missing[k].first, missing[k].second);
     const std::lock_guard held(writing);
-    if (!(log << as_json(experiment, outcome).dump() << std::endl))
+    if (!(log << to_json(as_value(experiment, outcome)) << std::endl))
       throw WriteError("cannot write \"{}\"; is the disk full?", file.string());
     progress.show(double(outcomes.size() + 1), experiment.cells[outcome.cell].name);
     outcomes.push_back(std::move(outcome));
@@ -125,17 +130,19 @@ nlohmann::json repeat_experiment(const ExperimentArguments& options, const std::
             [](const Outcome& a, const Outcome& b) { return std::pair(a.cell, a.seed) < std::pair(b.cell, b.seed); });
   const Finding finding = conclude(experiment, outcomes);
   keep(out, finding);
-  nlohmann::json result = {{"experiment", name},
-                           {"date", utc("%Y-%m-%d")},
-                           {"commit", commit_here()},
-                           {"kelvin", std::string(version())},
-                           {"seeds", seeds},
-                           {"seconds", missing.empty() ? nlohmann::json() : nlohmann::json(progress.seconds())},
-                           {"finding", as_json(finding)}};
-  write_file(out / "result.json", result.dump() + "\n");
+  Value::Group result = {{"experiment", name},
+                         {"date", utc("%Y-%m-%d")},
+                         {"commit", commit_here()},
+                         {"kelvin", version()},
+                         {"seeds", seeds},
+                         {"seconds", missing.empty() ? Value() : Value(progress.seconds())},
+                         {"finding", as_value(finding)}};
+  write_file(out / "result.json", to_json(result) + "\n");
   if (options.store) {
-    result["finding"]["figures"] = nlohmann::json::array();  // they are large, and the same command makes them again
-    write_file(fs::path(options.folder) / name / "result.json", result.dump() + "\n");
+    Finding slim = finding;
+    slim.figures.clear();  // they are large, and the same command makes them again
+    result["finding"] = as_value(slim);
+    write_file(fs::path(options.folder) / name / "result.json", to_json(result) + "\n");
   }
   if (!options.json)
     print(fmt::format("{}: {}\n{}\n`kelvin report {} --open` shows its figures.\n\n", name, finding.title,
@@ -170,9 +177,9 @@ void repeat_experiments(const ExperimentArguments& o) {
   action.sa_handler = [](int) { stopping = true; };
   action.sa_flags = int(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-  auto results = nlohmann::json::array();
+  Value::List results;
   for (const std::string& name : names) results.push_back(repeat_experiment(o, name));
-  if (o.json) print(results.dump(2) + "\n");
+  if (o.json) print(to_json(results, 2) + "\n");
 }
 
 }  // namespace

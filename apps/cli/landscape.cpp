@@ -6,7 +6,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
-#include "kelvin/core/record.h"
+#include "kelvin/core/settings.h"
 
 namespace kelvin::cli {
 namespace {
@@ -33,8 +33,8 @@ struct LandscapeArguments : LandscapeOptions {
 
 // The run's settings with other data.
 RunSettings settings_with(const Samples& samples, const std::vector<std::string>& data) {
-  if (data.empty()) return settings_of(samples);
-  Value settings = as_value(samples.record.at("settings"), (samples.run / "run.json").string());
+  if (data.empty()) return samples.record.settings;
+  Value settings = recorded_settings(as_value(samples.record.settings));
   for (const std::string& assignment : data) {
     if (!assignment.starts_with("data."))
       throw Error("--set {}: only the data of a run may be changed, for example data.test_file=new.csv", assignment);

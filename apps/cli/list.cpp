@@ -21,6 +21,7 @@
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {
@@ -169,7 +170,7 @@ std::string settings_page() {
   describe(RunSettings(), "", lines);
   Table t;
   for (const FieldLine& l : lines)
-    t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + l.standard + "`"}, {"meaning", l.meaning}});
+    t.row({{"setting", "`" + l.path + "`"}, {"default", "`" + to_json(l.standard) + "`"}, {"meaning", l.meaning}});
   return page + as_markdown(t);
 }
 
@@ -193,15 +194,15 @@ std::string experiments_page() {
   Table overview;
   std::string sections;
   for (const fs::path& file : results) {
-    const auto result = nlohmann::json::parse(read_file(file));
+    const auto result = parse_json(read_file(file), file.string());
     const Finding finding = read_finding(result.at("finding"));
     overview.row({{"experiment", fmt::format("[{}](#{})", finding.name, finding.name)},
                   {"shows", finding.title},
                   {"outcome", finding.words.front()}});
-    const long seeds = result.at("seeds");
+    const auto seeds = result.as<long>("seeds");
     sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
                             seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
-                            result.at("date").get<std::string>(), result.at("commit").get<std::string>());
+                            result.as<std::string>("date"), result.as<std::string>("commit"));
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
     for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);

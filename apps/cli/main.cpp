@@ -6,6 +6,7 @@
 
 #include "apps/cli/command_line.h"
 #include "kelvin/core/version.h"
+#include "kelvin/io/json.h"
 
 namespace kelvin::cli {
 
@@ -23,9 +24,9 @@ void print(const std::string& text) {
   if (ranks().first()) std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void print(const Table& table, bool json) { print(json ? as_json(table).dump(2) + "\n" : as_text(table)); }
+void print(const Table& table, bool json) { print(json ? to_json(as_value(table), 2) + "\n" : as_text(table)); }
 
-void print(const Finding& finding, bool json) { print(json ? as_json(finding).dump(2) + "\n" : as_text(finding)); }
+void print(const Finding& finding, bool json) { print(json ? to_json(as_value(finding), 2) + "\n" : as_text(finding)); }
 
 void remark(std::string_view text) {
   if (ranks().first()) std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data());

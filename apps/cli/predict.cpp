@@ -4,6 +4,7 @@
 #include "kelvin/analysis/predict_finding.h"
 #include "kelvin/io/load.h"
 #include "kelvin/analysis/predictions_file.h"
+#include "kelvin/io/load.h"
 
 namespace kelvin::cli {
 namespace {

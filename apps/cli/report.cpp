@@ -11,6 +11,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
+#include "kelvin/io/json.h"
 #include "kelvin/report/document.h"
 #include "kelvin/report/page.h"
 #include "kelvin/trajectory/files.h"
@@ -124,27 +125,28 @@ void report_runs(const ReportArguments& arguments) {
   if (arguments.open && opener.empty())
     throw Error("--open needs xdg-open, which is not installed; install the Debian package `xdg-utils`");
   const std::vector<fs::path> runs(arguments.runs.begin(), arguments.runs.end());
-  const nlohmann::json document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
+  const Value document = report_document(runs, utc("%Y-%m-%d %H:%M UTC"), remark);
   const auto figures = figure_names(document);
   const auto wanted = arguments.png.empty() ? std::vector<std::string>() : chosen_figures(figures, arguments.figure);
   const fs::path file = !arguments.out.empty() ? fs::path(arguments.out)
                         : runs.size() == 1     ? runs[0] / "report.html"
                                                : fs::path("report.html");
   write_file(file, report_page(document), false);
-  nlohmann::json made = {{"report", file.string()}, {"figures", figures}, {"png", nlohmann::json::array()}};
+  std::vector<std::string> pictures;
   if (!wanted.empty()) make_directories(arguments.png);
   Progress progress(double(wanted.size()), "figures", arguments.quiet || wanted.empty());
   for (const std::string& name : wanted) {
     const fs::path picture = fs::path(arguments.png) / (name + ".png");
     photograph(chromium, file, name, picture);
-    made["png"].push_back(picture.string());
-    progress.show(double(made["png"].size()), name);
+    pictures.push_back(picture.string());
+    progress.show(double(pictures.size()), name);
   }
   progress.finish();
   if (arguments.open) start_program({opener, fs::absolute(file).string()}, false);
-  if (arguments.json) return print(made.dump(2) + "\n");
+  if (arguments.json)
+    return print(to_json(Value::Group{{"report", file.string()}, {"figures", figures}, {"png", pictures}}, 2) + "\n");
   print(fmt::format("{} ({:.0f} kB, {} figures)\n", file.string(), double(fs::file_size(file)) / 1e3, figures.size()));
-  for (const auto& picture : made["png"]) print(picture.get<std::string>() + "\n");
+  for (const std::string& picture : pictures) print(picture + "\n");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 #include "kelvin/ensemble/shared_rows.h"
 #include "kelvin/run/tempering.h"
 #include "kelvin/core/isa.h"
-#include "kelvin/core/record.h"
+#include "kelvin/io/json.h"
 #include "kelvin/core/version.h"
 #include "kelvin/trajectory/biases.h"
 #include "kelvin/trajectory/samples.h"
@@ -79,7 +79,7 @@ struct ResumeArguments : RunArguments {
 // A run to be resumed.
 struct Resumed {
   std::optional<RunLock> lock;  // held by the first rank
-  nlohmann::json record;
+  RunRecord record;
 };
 
 // ---- signals: the walkers finish their step, then the run is checkpointed
@@ -120,16 +120,12 @@ std::string machine() {
                      std::thread::hardware_concurrency(), instructions[int(best_isa())]);
 }
 
-void write_record(const std::filesystem::path& run, const nlohmann::json& record) {
-  write_file(run / "run.json", record.dump(2) + "\n");
-}
-
 // Leaves the lines up to `step`, which a resumed run will not write again; returns them.
-std::vector<nlohmann::json> trim_log(const std::filesystem::path& run, std::uint64_t step) {
+std::vector<LogLine> trim_log(const std::filesystem::path& run, std::uint64_t step) {
   auto lines = read_log(run);
-  std::erase_if(lines, [&](const nlohmann::json& line) { return line["step"] > step; });
+  std::erase_if(lines, [&](const LogLine& line) { return line.step > step; });
   std::string text;
-  for (const auto& line : lines) text += line.dump() + "\n";
+  for (const LogLine& line : lines) text += to_json(recorded(line)) + "\n";
   write_file(run / "log.jsonl", text);
   return lines;
 }
@@ -175,11 +171,11 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
       problem.potential = with_shared_rows(std::move(problem.potential), std::size_t(settings.row_shares), *team);
   });
   const std::filesystem::path out = options.out;
-  nlohmann::json record = resumed ? resumed->record : record_of(problem, mode.name);
-  const std::uint32_t fits = checksum(record.at("settings").dump());
+  RunRecord record = resumed ? resumed->record : record_of(problem, mode.name);
+  const std::uint32_t fits = checksum(to_json(as_value(record.settings)));
   const std::string data = fmt::format("{:08x}", checksum_of(problem.data));
   comm.together([&] {
-    if (resumed && record.at("data_checksum") != data)
+    if (resumed && record.data_checksum != data)
       throw Error("the data are not those that \"{}\" was started with; put them back, or start a new run",
                   out.string());
   });
@@ -234,7 +230,7 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
   plan.warmup = std::uint64_t(settings.warmup), plan.steps = std::uint64_t(settings.steps);
   const std::uint64_t planned_draws = plan.steps / std::uint64_t(settings.every);
   if (resumed) {
-    auto until = record.at("until").get<std::uint64_t>();
+    std::uint64_t until = record.until;
     if (options.more_steps) until += std::uint64_t(options.more_steps);
     if (options.until) until = std::uint64_t(options.until);
     if (until < furthest || until < plan.warmup)
@@ -263,40 +259,45 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
     if (resumed) lock.emplace(std::move(*resumed->lock));
     else lock.emplace(make_run_directory(out, options.force));
   });
-  record["until"] = total;
-  record["data_checksum"] = data;
-  record.erase("finished");
+  record.until = total;
+  record.data_checksum = data;
+  record.finished.reset();
   if (!resumed) {
-    record["created_at"] = utc("%Y-%m-%dT%H:%M:%SZ"), record["directory"] = std::filesystem::current_path().string();
-    record["machine"] = machine();
+    record.created_at = utc("%Y-%m-%dT%H:%M:%SZ");
+    record.directory = std::filesystem::current_path().string();
+    record.machine = machine();
   }
-  nlohmann::json line;
+  LogLine line;
   Patience judge(settings.patience);
-  const auto look = [&](const nlohmann::json& at) {  // not at a last line that a longer run would not have
-    if (at.at("step").get<std::uint64_t>() % log_every == 0) judge.look(at);
+  const auto look = [&](const LogLine& at) {  // not at a last line that a longer run would not have
+    if (at.step % log_every == 0) judge.look(at);
   };
   std::ofstream log;
   double earlier = 0;
   Progress progress(double(total), "steps", options.quiet || !comm.first(), double(before));
   const auto seconds = [&] { return earlier + progress.seconds(); };
   std::optional<Store<Real>> store;  // the first rank writes everything
-  auto lines = nlohmann::json::array();
+  std::vector<LogLine> lines;
   comm.together([&] {
     if (!comm.first()) return;
     write_record(out, record);
     if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
-    for (auto& one : trim_log(out, before)) lines.push_back(std::move(one));
+    lines = trim_log(out, before);
     log.open(out / "log.jsonl", std::ios::app);
     if (std::filesystem::exists(out / "manifest.json")) earlier = read_manifest(out).seconds;
     store.emplace(out, problem, planned_draws,
-                  nlohmann::json{{"inference_library", "kelvin"},
-                                 {"inference_library_version", record.at("kelvin")},
-                                 {"seed", settings.seed},
-                                 {"command", record.at("command_line")},
-                                 {"created_at", record.at("created_at")}},
+                  Value::Group{{"inference_library", "kelvin"},
+                               {"inference_library_version", record.kelvin},
+                               {"seed", settings.seed},
+                               {"command", record.command_line},
+                               {"created_at", record.created_at}},
                   seconds, std::move(kept));
   });
-  for (auto& one : nlohmann::json::parse(comm.from_first(lines.dump()))) look(one), line = std::move(one);
+  read_recorded(lines, parse_json(comm.from_first(to_json(recorded(lines))), "the log of the first rank"), "");
+  for (const LogLine& one : lines) {
+    look(one);
+    line = one;
+  }
   for (auto& chain : walkers) chain.pace(judge.pace());
   const auto save = [&](bool at_end) {
     Checkpoint<Real> checkpoint{gathered_states<Real>(comm, told), {}, ensembles->state()};
@@ -343,16 +344,16 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
       if (comm.size() > 1) parcel.deliver(comm, keep);
       if (done > logged && (done % log_every == 0 || done == total)) {
         line = state_of<Real>(problem, done, walker_states<Real>(problem, told, comm));
-        if (const auto blending = ensembles->blending(); !blending.empty()) line["blending"] = blending;
-        if (ensembles->exchange()) line["exchange"] = as_json(ensembles->exchange()->state());
-        line["seconds"] = seconds();
-        line["rate"] = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
+        if (const auto blending = ensembles->blending(); !blending.empty()) line.blending = blending;
+        if (ensembles->exchange()) line.exchange = record_of(ensembles->exchange()->state());
+        line.seconds = seconds();
+        line.rate = double(done - logged) / std::max(progress.seconds() - logged_at, 1e-9);
         logged = done, logged_at = progress.seconds();
         comm.together([&] {
-          if (comm.first() && !(log << line.dump() << std::endl))
+          if (comm.first() && !(log << to_json(recorded(line)) << std::endl))
             throw WriteError("cannot write \"{}\"; is the disk full?", (out / "log.jsonl").string());
         });
-        line = nlohmann::json::parse(comm.from_first(line.dump()));
+        line = parse_log_line(comm.from_first(to_json(recorded(line))), "the log of the first rank");
         look(line);
         for (auto& chain : walkers) chain.pace(judge.pace());
         if (!judge.stop().empty()) requests.stop = true;
@@ -388,32 +389,32 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
   caught = int(comm.most({double(caught)}).front());  // a signal may have reached one rank only
   if (done < total && !caught) {
     tell(fmt::format("stopped at step {} of {}: {}", done, total, judge.stop()));
-    record["stopped"] = judge.stop();
-    record["until"] = done;
+    record.stopped = judge.stop();
+    record.until = done;
     plan.steps = done > plan.warmup ? done - plan.warmup : 0;
   } else if (done < total) {
     remark(fmt::format("stopped at step {} of {}; to go on: kelvin resume {}", done, total, out.string()));
     throw Exit{128 + caught};
   }
-  if (problem.recipe.tuning.learns()) record["learnt"] = all_learnt<Real>(told, comm);
-  if (problem.recipe.tempered) record["tempering"]["biases"] = all_biases<Real>(told, comm);
+  if (problem.recipe.tuning.learns()) record.learnt = all_learnt<Real>(told, comm);
+  if (problem.recipe.tempered) record.tempering->biases = all_biases<Real>(told, comm);
   if (!comm.first()) return;
   if (problem.recipe.tuning.learns())
     for (const PartRecipe& part : problem.recipe.parts)
       tell(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                        walkers.front().learnt_pace() * part.step.at(0),
                        walkers.front().learnt_friction() * part.friction.at(0)));
-  if (ensembles->exchange()) record["exchange"] = as_json(ensembles->exchange()->state());
-  record["seconds"] = seconds();
-  record["draws"] = store->kept().front().draws;
-  record["finished"] = true;
-  record["final"] = line;
+  if (ensembles->exchange()) record.exchange = record_of(ensembles->exchange()->state());
+  record.seconds = seconds();
+  record.draws = store->kept().front().draws;
+  record.finished = true;
+  record.final = line;
   write_record(out, record);
 
-  if (options.json) return print(record.dump(2) + "\n");
+  if (options.json) return print(to_json(recorded(record), 2) + "\n");
   if (options.quiet) return;
   for (const char* split : {"train", "validation", "test"})
-    if (line.contains(split)) print(shown(fmt::format("{:<10}", split), line[split]) + "\n");
+    if (const ScoreRecord* score = line.score(split)) print(shown(fmt::format("{:<10}", split), *score) + "\n");
   print(fmt::format("{} draws of {} walkers in {}; see: kelvin summary {}\n", store->kept().front().draws, count,
                     out.string(), out.string()));
 }
@@ -446,9 +447,9 @@ void sample_posterior(StartArguments& options) {
 }
 
 // Back to where it was started, if that is still there: the names of its files are relative to it.
-void go_to_directory_of(const nlohmann::json& record) {
+void go_to_directory_of(const RunRecord& record) {
   std::error_code ignored;
-  if (record.contains("directory")) std::filesystem::current_path(record["directory"].get<std::string>(), ignored);
+  if (!record.directory.empty()) std::filesystem::current_path(record.directory, ignored);
 }
 
 void resume_run(ResumeArguments& options) {
@@ -462,22 +463,17 @@ void resume_run(ResumeArguments& options) {
     if (!comm.first()) return;
     read_record(options.out);  // refuses what is no run before a lock is put there
     resumed.lock.emplace(options.out);
-    record = read_record(options.out).dump();
+    record = to_json(recorded(read_record(options.out)));
   });
-  resumed.record = nlohmann::json::parse(comm.from_first(record));
+  record = comm.from_first(record);
   comm.together([&] {
-    try {
-      settings = read_run_settings(as_value(resumed.record.at("settings"), name));
-      command = resumed.record.at("command").get<std::string>();
-      for (const char* needed : {"until", "data_checksum", "kelvin", "command_line", "created_at"})
-        resumed.record.at(needed);
-    } catch (const nlohmann::json::exception& e) {
-      throw Error("\"{}\" is damaged: {}", name, e.what());
-    }
+    resumed.record = parse_record(record, name);
+    settings = resumed.record.settings;
+    command = resumed.record.command;
   });
-  if (resumed.record.value("finished", false) && !options.more_steps && !options.until)
+  if (resumed.record.has_finished() && !options.more_steps && !options.until)
     return remark(fmt::format("\"{}\" has finished its {} steps; --steps N adds N more", options.out,
-                              resumed.record.at("until").dump()));
+                              resumed.record.until));
   mode.name = command.c_str();
   options.out = std::filesystem::absolute(options.out).string();
   go_to_directory_of(resumed.record);

@@ -3,7 +3,7 @@
 #pragma once
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/run/problem.h"
-#include "kelvin/core/json.h"
+#include "kelvin/run/record.h"
 
 namespace kelvin::cli {
 
@@ -24,22 +24,22 @@ std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Rea
 
 // One line of log.jsonl: means over the walkers.
 template <class Real>
-nlohmann::json state_of(const Problem<Real>&, std::uint64_t step, std::span<const WalkerState>);
+LogLine state_of(const Problem<Real>&, std::uint64_t step, std::span<const WalkerState>);
 
-nlohmann::json as_json(const ExchangeState&);
-std::string shown(std::string_view split, const nlohmann::json& score);   // "train loss 0.1"
-std::string note_of(const nlohmann::json& line, const Reading& reading);  // what stands beside the bar
+ExchangeRecord record_of(const ExchangeState&);
+std::string shown(std::string_view split, const ScoreRecord&);     // "train loss 0.1"
+std::string note_of(const LogLine& line, const Reading& reading);  // what stands beside the bar
 
 // What the warm-ups of all walkers have found, with the widths of their coordinates if they are few.
 template <class Real>
-nlohmann::json all_learnt(std::span<Chain<Real>> mine, Comm&);
+std::vector<LearntRecord> all_learnt(std::span<Chain<Real>> mine, Comm&);
 
 // What the biases of all walkers have learnt, if they are tempered.
 template <class Real>
-nlohmann::json all_biases(std::span<Chain<Real>> mine, Comm&);
+std::vector<std::vector<double>> all_biases(std::span<Chain<Real>> mine, Comm&);
 
 // run.json: everything needed to know what was run.
 template <class Real>
-nlohmann::json record_of(const Problem<Real>&, const std::string& command);
+RunRecord record_of(const Problem<Real>&, const std::string& command);
 
 }  // namespace kelvin::cli

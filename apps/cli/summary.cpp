@@ -21,7 +21,7 @@ struct SummaryArguments {
 
 void summarise(const SummaryArguments& arguments) {
   const Samples samples = open_samples(arguments.run);
-  const bool few = samples.record.value("parameters", 0) <= 20;
+  const bool few = samples.record.parameters <= 20;
   Progress progress(100, "%", few || arguments.json);
   const Finding finding = summary(samples, arguments.parameters || few, [&](std::size_t done, std::size_t of) {
     progress.show(100 * double(done) / double(of), "");

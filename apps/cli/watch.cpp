@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/cli/command.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin::cli {
@@ -16,71 +17,82 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last whole line of the log; null if there is none. Only the end of the file is read.
-nlohmann::json last_line(const fs::path& log) {
+// The last whole line of the log, if there is one. Only the end of the file is read.
+std::optional<LogLine> last_line(const fs::path& log) {
   std::ifstream file(log, std::ios::binary);
-  if (!file) return nullptr;
+  if (!file) return {};
   file.seekg(0, std::ios::end);
   const std::streamoff size = file.tellg(), tail = std::min<std::streamoff>(size, 1 << 16);
   std::string text(std::size_t(tail), '\0');
   file.seekg(size - tail);
   file.read(text.data(), tail);
-  while (!text.empty()) {
-    const std::size_t end = text.find_last_of('\n');
-    if (end == std::string::npos) break;
-    text.resize(end);
-    const std::size_t begin = text.find_last_of('\n');
-    auto line = nlohmann::json::parse(text.substr(begin == std::string::npos ? 0 : begin + 1), nullptr, false);
-    if (line.is_object()) return line;
-  }
-  return nullptr;
+  const std::size_t end = text.find_last_of('\n');
+  if (end == std::string::npos) return {};
+  text.resize(end);
+  return parse_log_line(text.substr(text.find_last_of('\n') + 1), log.string());
 }
 
-nlohmann::json state_of(const fs::path& run) {
-  const nlohmann::json record = read_record(run);
-  nlohmann::json state = {{"run", run.string()}};
+struct State {
+  std::string run, state;
+  std::uint64_t until = 0;
+  std::optional<Manifest> manifest;
+  std::optional<LogLine> log;
+  std::uint64_t draws() const { return manifest ? *std::min_element(manifest->draws.begin(), manifest->draws.end()) : 0; }
+  std::size_t walkers() const { return manifest ? manifest->draws.size() : 0; }
+};
+
+State state_of(const fs::path& run) {
+  const RunRecord record = read_record(run);
   const bool held = RunLock::held(run);
-  state["state"] = record.value("finished", false) ? "finished" : held ? "running" : "stopped";
-  state["until"] = record.value("until", 0);
-  if (fs::exists(run / "manifest.json")) {
-    const Manifest manifest = read_manifest(run);
-    state["draws"] = *std::min_element(manifest.draws.begin(), manifest.draws.end());
-    state["walkers"] = manifest.draws.size();
-  }
-  state["log"] = last_line(run / "log.jsonl");
+  State state{.run = run.string(),
+              .state = record.has_finished() ? "finished" : held ? "running" : "stopped",
+              .until = record.until,
+              .manifest = {},
+              .log = last_line(run / "log.jsonl")};
+  if (fs::exists(run / "manifest.json")) state.manifest = read_manifest(run);
   return state;
 }
 
-std::string number(const nlohmann::json& x) { return x.is_number() ? fmt::format("{:.6g}", x.get<double>()) : "-"; }
+Value as_value(const State& state) {
+  Value::Group out = {{"run", state.run},
+                      {"state", state.state},
+                      {"until", state.until},
+                      {"log", state.log ? recorded(*state.log) : Value()}};
+  if (state.manifest) {
+    out["draws"] = state.draws();
+    out["walkers"] = state.walkers();
+  }
+  return out;
+}
 
-std::string text_of(const nlohmann::json& state) {
-  const auto& log = state.at("log");
-  std::string text = fmt::format("{}: {}, {} draws of {} walkers\n", state["run"].get<std::string>(),
-                                 state["state"].get<std::string>(), state.value("draws", 0), state.value("walkers", 0));
-  if (!log.is_object()) return text + "no line in the log yet\n";
-  const double step = log.value("step", 0.0), until = std::max(1.0, state["until"].get<double>());
-  const double rate = log.contains("rate") && log["rate"].is_number() ? log["rate"].get<double>() : 0;
+std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : "-"; }
+
+// A row of what a record holds, after its name.
+Table::Row row_of(const char* column, const std::string& name, const Value& record) {
+  Table::Row row = {{column, name}};
+  if (record.group())
+    for (const auto& [quantity, x] : record.entries()) row.emplace_back(quantity, cell(x));
+  return row;
+}
+
+std::string text_of(const State& state) {
+  std::string text = fmt::format("{}: {}, {} draws of {} walkers\n", state.run, state.state, state.draws(),
+                                 state.walkers());
+  if (!state.log) return text + "no line in the log yet\n";
+  const LogLine& log = *state.log;
+  const double step = double(log.step), until = std::max(1.0, double(state.until));
   text += fmt::format("step {:.0f} of {:.0f} ({:.1f} %), {} steps/s, {} s so far", step, until, 100 * step / until,
-                      number(rate), number(log.value("seconds", nlohmann::json())));
-  if (state["state"] == "running" && rate > 0) text += fmt::format(", {:.0f} s left", (until - step) / rate);
+                      number(log.rate), number(log.seconds));
+  if (state.state == "running" && log.rate > 0) text += fmt::format(", {:.0f} s left", (until - step) / log.rate);
   text += "\n\n";
   Table scores, parts;
   for (const char* split : {"train", "validation", "test"})
-    if (log.contains(split)) {
-      Table::Row row = {{"rows", split}};
-      for (const auto& [name, x] : log[split].items()) row.emplace_back(name, x);
-      scores.row(row);
-    }
-  if (log.contains("part"))
-    for (const auto& [name, numbers] : log["part"].items()) {
-      Table::Row row = {{"part", name}};
-      for (const auto& [quantity, x] : numbers.items()) row.emplace_back(quantity, x);
-      parts.row(row);
-    }
+    if (const ScoreRecord* score = log.score(split)) scores.row(row_of("rows", split, recorded(*score)));
+  for (const auto& [name, part] : log.part) parts.row(row_of("part", name, recorded(part)));
   if (!scores.rows.empty()) text += as_text(scores) + "\n";
   if (!parts.rows.empty()) text += as_text(parts);
-  text += fmt::format("\nU {}{}\n", number(log.value("potential", nlohmann::json())),
-                      log.contains("acceptance") ? ", acceptance " + number(log["acceptance"]) : "");
+  text += fmt::format("\nU {}{}\n", number(log.potential),
+                      log.acceptance ? ", acceptance " + number(*log.acceptance) : "");
   return text;
 }
 
@@ -97,16 +109,17 @@ struct WatchArguments {
 
 void watch_run(const WatchArguments& arguments) {
   const bool terminal = isatty(STDOUT_FILENO) && !arguments.json;
-  for (nlohmann::json shown;;) {
-    const nlohmann::json state = state_of(arguments.run);
-    const bool last = arguments.once || state["state"] != "running";
-    const std::string text = arguments.json ? state.dump() + "\n" : text_of(state);
+  for (std::optional<std::uint64_t> shown;;) {
+    const State state = state_of(arguments.run);
+    const bool last = arguments.once || state.state != "running";
+    const std::string text = arguments.json ? to_json(as_value(state)) + "\n" : text_of(state);
+    const auto step = state.log ? std::optional(state.log->step) : std::nullopt;
     if (terminal && !arguments.once) print("\033[H\033[J" + text);
-    else if (last || state["log"] != shown) print(text + (arguments.json ? "" : "\n"));
+    else if (last || step != shown) print(text + (arguments.json ? "" : "\n"));
     std::fflush(stdout);
-    shown = state["log"];
+    shown = step;
     if (last) {
-      if (state["state"] == "stopped" && !arguments.json) print("to go on: kelvin resume " + arguments.run + "\n");
+      if (state.state == "stopped" && !arguments.json) print("to go on: kelvin resume " + arguments.run + "\n");
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(500));

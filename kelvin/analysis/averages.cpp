@@ -115,11 +115,11 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
       table.row(
           {{"quantity", q.name},
            {"walker", walker},
-           {"tau_windowed", fine ? cell(windowed.tau) : nlohmann::json()},
-           {"tau_reduced", fine ? cell(reduced.tau) : nlohmann::json()},
-           {"tau_in_steps", fine ? cell(windowed.tau * spacing) : nlohmann::json()},
+           {"tau_windowed", fine ? cell(windowed.tau) : Table::Cell()},
+           {"tau_reduced", fine ? cell(reduced.tau) : Table::Cell()},
+           {"tau_in_steps", fine ? cell(windowed.tau * spacing) : Table::Cell()},
            {"independent_draws",
-            fine ? cell(narrower * double(means.size() * means.front().size()) / windowed.tau) : nlohmann::json()},
+            fine ? cell(narrower * double(means.size() * means.front().size()) / windowed.tau) : Table::Cell()},
            {"draws_missing", longer.missing}});
     });
     if (figure.curves.size() == most_curves) continue;

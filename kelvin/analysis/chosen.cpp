@@ -31,7 +31,7 @@ std::vector<ChosenBlock> blocks_of(const Samples& samples) {
   std::size_t end = 0;
   for (const std::string& part : samples.parts) {
     const std::size_t first = end;
-    end += samples.record.at("part").at(part).at("size").get<std::size_t>();
+    end += samples.record.part.at(part).size;
     for (ChosenBlock& b : blocks)
       if (b.offset >= first && b.offset < end) b.part = part;
   }
@@ -202,8 +202,8 @@ std::vector<ChosenQuantity> usual_quantities(const Chosen& chosen, const std::ve
 }
 
 double temperature_of(const Samples& samples, const std::string& part) {
-  const RunSettings settings = settings_of(samples);
-  const Horizon horizon{double(settings.warmup + settings.steps), std::max(1.0, samples.record.value("rows", 0.0))};
+  const RunSettings& settings = samples.record.settings;
+  const Horizon horizon{double(settings.warmup + settings.steps), double(std::max<std::size_t>(1, samples.record.rows))};
   double temperature = -1;
   for (const std::string& name : samples.parts) {
     if (!part.empty() && name != part) continue;

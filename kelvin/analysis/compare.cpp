@@ -6,38 +6,25 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/analysis/ensembles.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/io/json.h"
 #include "kelvin/numeric/mean.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
 
-using nlohmann::json;
-
 namespace {
 
 struct Run {
   std::string name;
-  json settings;
-  std::vector<json> log;
+  RunSettings settings;
+  std::vector<LogLine> log;
   std::vector<Measured> measures;
 };
-
-// A number deep in a line of the log: "test/loss"; nan if it is not there.
-double logged(const json& line, const std::string& path) {
-  const json* at = &line;
-  std::stringstream names(path);
-  for (std::string name; std::getline(names, name, '/');) {
-    if (!at->is_object() || !at->contains(name)) return NAN;
-    at = &(*at)[name];
-  }
-  return at->is_number() ? at->get<double>() : NAN;
-}
 
 void add(std::vector<Measured>& out, std::string name, double value, double error = NAN) {
   if (std::isfinite(value)) out.push_back({std::move(name), value, error});
@@ -80,23 +67,23 @@ template <class Real>
 double evaluations(const Replay<Real>& run) {
   if (!has_checkpoint(run.samples.run)) return NAN;
   double sum = 0;
-  const std::uint32_t fits = checksum(run.samples.record.at("settings").dump());
+  const std::uint32_t fits = checksum(to_json(as_value(run.samples.record.settings)));
   for (const auto& chain : read_checkpoint<Real>(run.samples.run, fits).chains) sum += double(chain.evaluations);
   return sum;
 }
 
 template <class Real>
-std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>& log, std::size_t most,
+std::vector<Measured> measured(const Replay<Real>& run, const std::vector<LogLine>& log, std::size_t most,
                                const std::function<void(double)>& progress) {
   const Samples& samples = run.samples;
   std::vector<Measured> out;
-  const json last = log.empty() ? json() : log.back();
+  const auto last = [&](const std::string& name) { return log.empty() ? NAN : logged(log.back(), name).value_or(NAN); };
   for (const char* split : {"train", "validation", "test"})
     for (const char* name : {"loss", "accuracy", "rmse"})
-      add(out, fmt::format("{} {} at the end", split, name), logged(last, fmt::format("{}/{}", split, name)));
+      add(out, fmt::format("{} {} at the end", split, name), last(fmt::format("{}.{}", split, name)));
   const bool weights = samples.draws > 0 && samples.manifest.arrays.contains("posterior/" + samples.blocks.front());
   if (weights) score_draws(run, most, progress, out);
-  const double seconds = samples.record.value("seconds", samples.manifest.seconds);
+  const double seconds = samples.record.seconds.value_or(samples.manifest.seconds);
   if (samples.draws > 0) {
     Chains energy;
     double acceptance = 0;
@@ -113,19 +100,19 @@ std::vector<Measured> measured(const Replay<Real>& run, const std::vector<json>&
   }
   add(out, "draws", double(samples.draws * samples.walkers));
   add(out, "walkers", double(samples.walkers));
-  add(out, "steps", logged(last, "step"));
+  add(out, "steps", last("step"));
   add(out, "gradient evaluations", evaluations(run));
   add(out, "seconds", seconds);
   return out;
 }
 
 // "part.all.step" -> 0.1; a row with its numbers and a list count as one value.
-void flatten(const json& settings, const std::string& path, std::map<std::string, std::string>& out) {
-  if (!settings.is_object() || settings.contains("name")) {
-    out[path] = settings.dump();
+void flatten(const Value& settings, const std::string& path, std::map<std::string, std::string>& out) {
+  if (!settings.group() || settings.contains("name")) {
+    out[path] = to_json(settings);
     return;
   }
-  for (const auto& [name, value] : settings.items()) flatten(value, path.empty() ? name : path + "." + name, out);
+  for (const auto& [name, value] : settings.entries()) flatten(value, path.empty() ? name : path + "." + name, out);
 }
 
 // Path of each setting that is not the same in all runs -> its value in each; "-" where it does not exist.
@@ -133,7 +120,7 @@ std::map<std::string, std::vector<std::string>> settings_that_differ(const std::
   std::map<std::string, std::vector<std::string>> out;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     std::map<std::string, std::string> flat;
-    flatten(runs[k].settings, "", flat);
+    flatten(as_value(runs[k].settings), "", flat);
     for (const auto& [path, value] : flat) {
       auto& values = out[path];
       values.resize(runs.size(), "-");
@@ -187,8 +174,11 @@ Figure learning_curve(const std::vector<Run>& runs, const std::string& path, con
   std::replace(f.name.begin(), f.name.end(), ' ', '_');
   for (const Run& run : runs) {
     Curve c{run.name, {}, {}, {}, {}, "line"};
-    for (const json& line : run.log)
-      if (const double x = logged(line, path); std::isfinite(x)) c.x.push_back(logged(line, "step")), c.y.push_back(x);
+    for (const LogLine& line : run.log)
+      if (const double x = logged(line, path).value_or(NAN); std::isfinite(x)) {
+        c.x.push_back(double(line.step));
+        c.y.push_back(x);
+      }
     if (!c.x.empty()) f.curves.push_back(std::move(c));
   }
   return f;
@@ -244,7 +234,7 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
         all[k], [](std::string_view) {},
         [&](const auto& run) {
           const auto log = read_log(all[k].run);
-          runs.push_back({all[k].run.string(), all[k].record.at("settings"), log,
+          runs.push_back({all[k].run.string(), all[k].record.settings, log,
                           measured(run, log, options.most, [&](double share) { options.progress(k, share); })});
         });
 
@@ -264,10 +254,11 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
   }
 
   // Runs that differ in nothing but the seed, in the order in which they were given.
-  std::vector<std::pair<json, std::vector<std::size_t>>> groups;
+  std::vector<std::pair<Value, std::vector<std::size_t>>> groups;
   for (std::size_t k = 0; k < runs.size(); ++k) {
-    json same = runs[k].settings;
-    same.erase("seed");
+    RunSettings unseeded = runs[k].settings;
+    unseeded.seed = 0;
+    const Value same = as_value(unseeded);
     const auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == same; });
     if (at == groups.end()) groups.push_back({same, {k}});
     else at->second.push_back(k);
@@ -289,16 +280,16 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
     out.words.push_back(
         "Runs that differ in the seed only are averaged; errors of these means come from their scatter.");
   if (std::any_of(all.begin(), all.end(), [&](const Samples& s) {
-        return s.record.value("data_checksum", "") != all[0].record.value("data_checksum", "");
+        return s.record.data_checksum != all[0].record.data_checksum;
       }))
     out.words.push_back("The data are not the same in all runs.");
   if (grouped) add_tables("Averages over seeds", group_names, group_measures, out);
   add_tables("Runs", names, measures, out);
   if (!settings.rows.empty()) out.tables.push_back({"Settings that differ", settings});
-  for (const auto& [path, what] : {std::pair{"train/loss", "train loss"},
-                                   {"validation/loss", "validation loss"},
-                                   {"test/loss", "test loss"},
-                                   {"test/accuracy", "test accuracy"},
+  for (const auto& [path, what] : {std::pair{"train.loss", "train loss"},
+                                   {"validation.loss", "validation loss"},
+                                   {"test.loss", "test loss"},
+                                   {"test.accuracy", "test accuracy"},
                                    {"potential", "potential"}})
     if (Figure f = learning_curve(runs, path, what); !f.curves.empty()) out.figures.push_back(std::move(f));
   return out;

@@ -111,8 +111,8 @@ NamedTable table_of(const Spectrum& s, std::size_t& refusals) {
                      {"error", cell(mcse_mean(ensemble_means(squares_of(s.along[k]), s.together)))},
                      {"share", cell(value / s.covariance.trace)},
                      {"together", cell(sum / s.covariance.trace)},
-                     {"tau_windowed", missing ? nlohmann::json() : cell(windowed.tau)},
-                     {"tau_reduced", missing ? nlohmann::json() : cell(reduced.tau)},
+                     {"tau_windowed", missing ? Table::Cell() : cell(windowed.tau)},
+                     {"tau_reduced", missing ? Table::Cell() : cell(reduced.tau)},
                      {"draws_missing", missing}});
   }
   return named;

@@ -65,7 +65,7 @@ Judgements finite(const Evidence& e) {
 }
 
 Judgements finished(const Evidence& e) {
-  if (e.samples.record.value("finished", false)) return {};
+  if (e.samples.record.has_finished()) return {};
   return {{unknown, fmt::format("the run has not finished: only {} draws are judged; `kelvin resume {}` goes on",
                                 e.samples.draws, e.samples.run.string())}};
 }
@@ -132,16 +132,16 @@ Judgements acceptance(const Evidence& e) {
 
 // Walkers that learnt from the same law found much the same.
 Judgements adaptation(const Evidence& e) {
-  const auto learnt = e.samples.record.value("learnt", nlohmann::json::array());
+  const auto& learnt = e.samples.record.learnt;
   if (learnt.empty()) return {};
   double least = INFINITY, most = 0;
-  for (const auto& walker : learnt) {
-    const double pace = walker.value("pace", NAN);
-    least = std::min(least, pace), most = std::max(most, pace);
+  for (const LearntRecord& walker : learnt) {
+    least = std::min(least, walker.pace);
+    most = std::max(most, walker.pace);
   }
   std::string steps;
-  for (const auto& [part, step] : learnt[0].at("step").items())
-    steps += fmt::format("{}{:.3g} in part \"{}\"", steps.empty() ? "" : ", ", step.get<double>(), part);
+  for (const auto& [part, step] : learnt[0].step)
+    steps += fmt::format("{}{:.3g} in part \"{}\"", steps.empty() ? "" : ", ", step, part);
   constexpr double alike = 2;
   if (most > alike * least)
     return {

@@ -139,7 +139,7 @@ namespace {
 // U at each row, on all of the run's training data; what a run stores may be that of a minibatch.
 template <class Real>
 std::vector<double> energies(const Chosen& chosen, std::span<const double> rows, const Remark& remark) {
-  const Replay<Real> again = replay<Real>(chosen.samples, settings_of(chosen.samples), remark);
+  const Replay<Real> again = replay<Real>(chosen.samples, chosen.samples.record.settings, remark);
   again.problem.potential->arrange(again.problem.recipe.blocks);
   std::vector<double> out;
   std::vector<Real> g(chosen.size);
@@ -151,7 +151,7 @@ std::vector<double> energies(const Chosen& chosen, std::span<const double> rows,
 }
 
 std::vector<double> log_target(const Chosen& chosen, std::span<const double> rows, double T, const Remark& remark) {
-  auto out = settings_of(chosen.samples).precision == "float" ? energies<float>(chosen, rows, remark)
+  auto out = chosen.samples.record.settings.precision == "float" ? energies<float>(chosen, rows, remark)
                                                               : energies<double>(chosen, rows, remark);
   for (double& x : out) x = -x / T;
   return out;
@@ -166,7 +166,7 @@ Analysed described(const Chosen& chosen, const DiffusionMap& map, const Diffusio
     table.row({{"number", k},
                {"eigenvalue", map.pairs.values[k]},
                {"rate", k ? map.rates[k] : 0},
-               {"time", map.rates[k] < 0 && k ? cell(-1 / map.rates[k]) : nlohmann::json()}});
+               {"time", map.rates[k] < 0 && k ? cell(-1 / map.rates[k]) : Table::Cell()}});
     spectrum.x.push_back(double(k)), spectrum.y.push_back(map.rates[k]);
   }
   Figure slow{"coordinates",

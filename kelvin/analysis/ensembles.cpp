@@ -4,16 +4,11 @@
 #include <cmath>
 
 #include "kelvin/ensemble/coupling.h"
-#include "kelvin/core/record.h"
 
 namespace kelvin {
 
 std::size_t walkers_together(const Samples& samples) {
-  const auto settings = samples.record.find("settings");
-  if (settings == samples.record.end() || !settings->contains("coupling")) return 1;
-  CouplingSettings coupling;
-  read(coupling, as_value(settings->at("coupling"), (samples.run / "run.json").string()), "coupling");
-  return walkers_together(coupling, samples.walkers);
+  return walkers_together(samples.record.settings.coupling, samples.walkers);
 }
 
 std::size_t walkers_together(const Samples& samples, std::size_t chosen) {

@@ -17,19 +17,17 @@
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t few_parameters = 20;
 
 std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
   std::vector<LearningCurve> curves;
   for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
-  for (const json& line : read_log(run))
+  for (const LogLine& line : read_log(run))
     for (LearningCurve& curve : curves) {
-      const json found = line.value(curve.name, json());
-      const json loss = found.is_object() ? found.value("loss", json()) : found;
-      if (found.is_null()) continue;
-      curve.steps.push_back(line["step"]), curve.loss.push_back(loss.is_number() ? loss.get<double>() : NAN);
+      const ScoreRecord* score = line.score(curve.name);
+      if (!score && curve.name != "potential") continue;
+      curve.steps.push_back(double(line.step));
+      curve.loss.push_back(score ? score->loss : line.potential);
     }
   std::erase_if(curves, [](const LearningCurve& c) { return c.loss.empty(); });
   return curves;
@@ -44,9 +42,10 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
 
 // On a circle the force on a weight is scaled by 1 - w^2/r^2. Counted are those that keep less than a thousandth of it,
 // in the last draw of every walker; nan if none is on a circle, or if weights are not stored.
-double share_at_radius(const Samples& samples, const HeldConstraint& held, const json& blocks) {
+double share_at_radius(const Samples& samples, const HeldConstraint& held,
+                       const std::map<std::string, std::string>& blocks) {
   double stuck = 0, all = 0;
-  for (const auto& [block, constraint] : blocks.items()) {
+  for (const auto& [block, constraint] : blocks) {
     const std::string array = "posterior/" + block;
     if (!samples.manifest.arrays.contains(array)) continue;
     const double radius = constraint_on(held, block).numbers.number("radius");
@@ -60,20 +59,20 @@ double share_at_radius(const Samples& samples, const HeldConstraint& held, const
 PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   const std::string& name = e.samples.parts[k];
   const auto known = e.settings.part.find(name);
-  const json record = e.samples.record.value("part", json::object()).value(name, json::object());
-  if (known == e.settings.part.end() || !record.contains("degrees_of_freedom") ||
-      !record.contains("kinetic_temperature_is_exact"))
+  const auto at = e.samples.record.part.find(name);
+  if (known == e.settings.part.end() || at == e.samples.record.part.end())
     throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (e.samples.run / "run.json").string(), name);
   const PartSettings& settings = known->second;
+  const PartRecord& record = at->second;
   PartEvidence part;
   part.name = name;
-  part.freedom = record.at("degrees_of_freedom").get<double>() * double(e.together);
-  part.kinetic_exact = record.at("kinetic_temperature_is_exact");
+  part.freedom = double(record.degrees_of_freedom) * double(e.together);
+  part.kinetic_exact = record.kinetic_temperature_is_exact;
   part.confined = e.settings.model.toy.given() ||
                   prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
   const Schedule temperature(
       settings.temperature.given() ? settings.temperature : Choice("posterior"),
-      {double(e.settings.warmup + e.settings.steps), std::max(1.0, e.samples.record.value("rows", 1.0))});
+      {double(e.settings.warmup + e.settings.steps), double(std::max<std::size_t>(1, e.samples.record.rows))});
   part.warm = temperature.range().first > 0;
   if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array)) {
     const Chains fallbacks = columns(e.samples, array, std::array{k})[0];
@@ -83,7 +82,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   if (settings.constraint.given() && temperature.range().second == 0)
     if (const auto held = constraint_chosen(settings.constraint, name);
         held.row->has_slack && held.unit() == Unit::entry)
-      part.at_radius = share_at_radius(e.samples, held, record.value("constraint", json::object()));
+      part.at_radius = share_at_radius(e.samples, held, record.constraint);
   if (!part.warm) return part;
   const auto over_set = [&](const char* name) {
     return ensemble_means(relative(columns(e.samples, name, std::array{k})[0], steps, temperature), e.together);
@@ -105,13 +104,13 @@ void judge(Evidence& e, Quantity quantity) {
 Evidence evidence_of(const Samples& samples) {
   if (samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
-  Evidence e{samples, settings_of(samples),        walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
+  Evidence e{samples, samples.record.settings, walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
              {},      learning_curves(samples.run)};
   const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
   const Chains potential = statistic("potential");
   e.potential = ensemble_means(potential, e.together), e.energy = ensemble_means(statistic("energy"), e.together);
   e.acceptance = statistic("acceptance_rate"), e.diverging = statistic("diverging");
-  const std::size_t rows = samples.record.value("rows", std::size_t(0));
+  const std::size_t rows = samples.record.rows;
   e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
   const Chains steps = statistic("step");
   e.training = true;
@@ -132,7 +131,7 @@ Evidence evidence_of(const Samples& samples) {
   if (e.training) return e;
   judge(e, {"potential", potential});
   for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
-  if (e.settings.model.toy.given() && samples.record.value("parameters", few_parameters + 1) <= few_parameters)
+  if (e.settings.model.toy.given() && samples.record.parameters <= few_parameters)
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);

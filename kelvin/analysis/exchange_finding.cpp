@@ -9,28 +9,19 @@ namespace kelvin {
 namespace {
 
 // What run.json says at the end of a run, and the log until then.
-struct Travels {
-  std::vector<double> temperatures, acceptance, rising;
-  double attempts = 0, round_trips = 0;
-};
-
-Travels travels_of(const Samples& samples) {
-  nlohmann::json said = samples.record.value("exchange", nlohmann::json());
-  if (said.is_null())
-    for (const auto& line : read_log(samples.run)) said = line.value("exchange", said);
-  if (said.is_null()) throw Error("\"{}\" has no exchanges yet; let it run on", samples.run.string());
-  try {
-    return {said.at("temperatures"), said.at("acceptance"), said.at("rising"), said.at("attempts"),
-            said.at("round_trips")};
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", (samples.run / "run.json").string(), e.what());
-  }
+ExchangeRecord travels_of(const Samples& samples) {
+  if (samples.record.exchange) return *samples.record.exchange;
+  const std::vector<LogLine> log = read_log(samples.run);
+  for (auto line = log.rbegin(); line != log.rend(); ++line)
+    if (line->exchange) return *line->exchange;
+  throw Error("\"{}\" has no exchanges yet; let it run on", samples.run.string());
 }
 
-constexpr double rare = 0.1, fewest_attempts = 100;
+constexpr double rare = 0.1;
+constexpr std::uint64_t fewest_attempts = 100;
 
-std::string counted(const Travels& t) {
-  return fmt::format("{:.0f} round trip{} between the first temperature and the last in {:.0f} attempts", t.round_trips,
+std::string counted(const ExchangeRecord& t) {
+  return fmt::format("{:.0f} round trip{} between the first temperature and the last in {} attempts", t.round_trips,
                      t.round_trips == 1 ? "" : "s", t.attempts);
 }
 
@@ -40,9 +31,9 @@ bool has_ladders(const Samples& samples) { return samples.manifest.arrays.contai
 
 std::vector<Judgement> judge_exchange(const Evidence& e) {
   if (!has_ladders(e.samples)) return {};
-  const Travels t = travels_of(e.samples);
+  const ExchangeRecord t = travels_of(e.samples);
   if (t.attempts < fewest_attempts)
-    return {{Verdict::unknown, fmt::format("only {:.0f} attempts to exchange positions were made; run longer, or lower "
+    return {{Verdict::unknown, fmt::format("only {} attempts to exchange positions were made; run longer, or lower "
                                            "exchange.every",
                                            t.attempts)}};
   const auto least = std::min_element(t.acceptance.begin(), t.acceptance.end());
@@ -64,7 +55,7 @@ std::vector<Judgement> judge_exchange(const Evidence& e) {
 Analysed analyse_exchange(const Samples& samples, const AnalysisOptions&, const Remark&) {
   if (!has_ladders(samples))
     throw Error("\"{}\" was run without [exchange]; there is nothing to see", samples.run.string());
-  const Travels t = travels_of(samples);
+  const ExchangeRecord t = travels_of(samples);
   Finding finding{"exchange", "Exchange between temperatures", {counted(t) + "."}, {}, {}};
   Table table;
   Curve rising{"rising", {}, {}, {}, {}, "points"}, even{"in equal parts", {}, {}, {}, {}, "dashed"};
@@ -72,7 +63,7 @@ Analysed analyse_exchange(const Samples& samples, const AnalysisOptions&, const 
   for (std::size_t k = 0; k < t.temperatures.size(); ++k) {
     table.row({{"temperature", k},
                {"factor", t.temperatures[k]},
-               {"exchanged with the next", k < t.acceptance.size() ? cell(t.acceptance[k]) : nlohmann::json()},
+               {"exchanged with the next", k < t.acceptance.size() ? cell(t.acceptance[k]) : Table::Cell()},
                {"come from the first", cell(t.rising[k])}});
     rising.x.push_back(double(k)), rising.y.push_back(t.rising[k]);
     even.x.push_back(double(k)), even.y.push_back(1 - double(k) / last);

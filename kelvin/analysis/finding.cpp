@@ -2,77 +2,87 @@
 #include "kelvin/analysis/finding.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kelvin/core/error.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
-json numbers(const std::vector<double>& values) {
-  json out = json::array();
-  for (const double x : values) out.push_back(cell(x));
+Value as_value(const Curve& c) {
+  return Value::Group{{"name", c.name}, {"x", c.x},       {"y", c.y},
+                      {"low", c.low},   {"high", c.high}, {"style", c.style}};
+}
+
+Value as_value(const Map& m) {
+  return Value::Group{{"x", m.x},         {"y", m.y},             {"z", m.z},
+                      {"style", m.style}, {"classes", m.classes}, {"label", m.label}};
+}
+
+Value as_value(const Figure& f) {
+  Value::List curves;
+  for (const Curve& c : f.curves) curves.push_back(as_value(c));
+  Value::Group out = {{"name", f.name},       {"title", f.title},     {"x_label", f.x_label},
+                      {"y_label", f.y_label}, {"caption", f.caption}, {"curves", curves},
+                      {"log_x", f.log_x},     {"log_y", f.log_y},     {"equal_axes", f.equal_axes}};
+  if (f.map) out["map"] = as_value(*f.map);
   return out;
 }
 
-std::vector<double> numbers(const json& values) {
-  std::vector<double> out;
-  for (const json& x : values) out.push_back(x.is_null() ? NAN : x.get<double>());
-  return out;
+Curve read_curve(const Value& from) {
+  return {.name = from.as<std::string>("name"),
+          .x = from.as<std::vector<double>>("x"),
+          .y = from.as<std::vector<double>>("y"),
+          .low = from.as<std::vector<double>>("low"),
+          .high = from.as<std::vector<double>>("high"),
+          .style = from.as<std::string>("style")};
 }
 
-json as_json(const Figure& f) {
-  json curves = json::array();
-  for (const Curve& c : f.curves)
-    curves.push_back({{"name", c.name},
-                      {"x", numbers(c.x)},
-                      {"y", numbers(c.y)},
-                      {"low", numbers(c.low)},
-                      {"high", numbers(c.high)},
-                      {"style", c.style}});
-  json out = {{"name", f.name},       {"title", f.title},     {"x_label", f.x_label},
-              {"y_label", f.y_label}, {"caption", f.caption}, {"curves", curves},
-              {"log_x", f.log_x},     {"log_y", f.log_y},     {"equal_axes", f.equal_axes}};
-  if (f.map)
-    out["map"] = {{"x", numbers(f.map->x)}, {"y", numbers(f.map->y)},    {"z", numbers(f.map->z)},
-                  {"style", f.map->style},  {"classes", f.map->classes}, {"label", f.map->label}};
-  return out;
+Map read_map(const Value& from) {
+  return {.x = from.as<std::vector<double>>("x"),
+          .y = from.as<std::vector<double>>("y"),
+          .z = from.as<std::vector<double>>("z"),
+          .style = from.as<std::string>("style"),
+          .classes = from.as<std::vector<std::string>>("classes"),
+          .label = from.as<std::string>("label")};
 }
 
-Figure read_figure(const json& from) {
-  Figure f{from.at("name"),    from.at("title"), from.at("x_label"), from.at("y_label"),   {}, {},
-           from.at("caption"), from.at("log_x"), from.at("log_y"),   from.at("equal_axes")};
-  for (const json& c : from.at("curves"))
-    f.curves.push_back({c.at("name"), numbers(c.at("x")), numbers(c.at("y")), numbers(c.at("low")),
-                        numbers(c.at("high")), c.at("style")});
-  if (from.contains("map")) {
-    const json& m = from["map"];
-    f.map =
-        Map{numbers(m.at("x")), numbers(m.at("y")), numbers(m.at("z")), m.at("style"), m.at("classes"), m.at("label")};
-  }
+Figure read_figure(const Value& from) {
+  Figure f{.name = from.as<std::string>("name"),
+           .title = from.as<std::string>("title"),
+           .x_label = from.as<std::string>("x_label"),
+           .y_label = from.as<std::string>("y_label"),
+           .curves = {},
+           .map = {},
+           .caption = from.as<std::string>("caption"),
+           .log_x = from.as<bool>("log_x"),
+           .log_y = from.as<bool>("log_y"),
+           .equal_axes = from.as<bool>("equal_axes")};
+  for (const Value& curve : from.at("curves").list()) f.curves.push_back(read_curve(curve));
+  if (const Value* map = from.find("map")) f.map = read_map(*map);
   return f;
 }
 
-// Objects forget the order of their members, so it is told apart.
-json as_json(const NamedTable& named) {
-  json columns = json::array();
+// Groups forget the order of their entries, so it is told apart.
+Value as_value(const NamedTable& named) {
+  std::vector<std::string> columns;
   for (const auto& row : named.table.rows)
     for (const auto& [name, cell] : row)
       if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
-  return {{"title", named.title}, {"columns", columns}, {"rows", as_json(named.table)}};
+  return Value::Group{{"title", named.title}, {"columns", columns}, {"rows", as_value(named.table)}};
 }
 
-NamedTable read_table(const json& from) {
-  NamedTable named{from.at("title"), {}};
-  for (const json& cells : from.at("rows")) {
+NamedTable read_table(const Value& from) {
+  NamedTable named{.title = from.as<std::string>("title"), .table = {}};
+  const auto columns = from.as<std::vector<std::string>>("columns");
+  for (const Value& cells : from.at("rows").list()) {
     Table::Row row;
-    for (const std::string name : from.at("columns"))
-      if (cells.contains(name)) row.emplace_back(name, cells[name]);
+    for (const std::string& name : columns)
+      if (const Value* here = cells.find(name)) row.emplace_back(name, cell(*here));
     named.table.row(std::move(row));
   }
   return named;
@@ -80,21 +90,26 @@ NamedTable read_table(const json& from) {
 
 }  // namespace
 
-json as_json(const Finding& finding) {
-  json out = {{"name", finding.name},
-              {"title", finding.title},
-              {"words", finding.words},
-              {"tables", json::array()},
-              {"figures", json::array()}};
-  for (const NamedTable& t : finding.tables) out["tables"].push_back(as_json(t));
-  for (const Figure& f : finding.figures) out["figures"].push_back(as_json(f));
-  return out;
+Value as_value(const Finding& finding) {
+  Value::List tables;
+  Value::List figures;
+  for (const NamedTable& t : finding.tables) tables.push_back(as_value(t));
+  for (const Figure& f : finding.figures) figures.push_back(as_value(f));
+  return Value::Group{{"name", finding.name},
+                      {"title", finding.title},
+                      {"words", finding.words},
+                      {"tables", std::move(tables)},
+                      {"figures", std::move(figures)}};
 }
 
-Finding read_finding(const json& from) {
-  Finding finding{from.at("name"), from.at("title"), from.at("words"), {}, {}};
-  for (const json& t : from.at("tables")) finding.tables.push_back(read_table(t));
-  for (const json& f : from.at("figures")) finding.figures.push_back(read_figure(f));
+Finding read_finding(const Value& from) {
+  Finding finding{.name = from.as<std::string>("name"),
+                  .title = from.as<std::string>("title"),
+                  .words = from.as<std::vector<std::string>>("words"),
+                  .tables = {},
+                  .figures = {}};
+  for (const Value& table : from.at("tables").list()) finding.tables.push_back(read_table(table));
+  for (const Value& figure : from.at("figures").list()) finding.figures.push_back(read_figure(figure));
   return finding;
 }
 
@@ -109,7 +124,7 @@ void keep(const fs::path& run, const Finding& finding) {
   std::error_code failed;
   fs::create_directories(run / "analysis", failed);
   if (failed) throw Error("cannot make \"{}\": {}", (run / "analysis").string(), failed.message());
-  write_file(run / "analysis" / (finding.name + ".json"), as_json(finding).dump(1) + "\n");
+  write_file(run / "analysis" / (finding.name + ".json"), to_json(as_value(finding), 1) + "\n");
 }
 
 std::vector<Finding> kept_findings(const fs::path& run) {
@@ -120,9 +135,9 @@ std::vector<Finding> kept_findings(const fs::path& run) {
   std::sort(files.begin(), files.end());
   std::vector<Finding> findings;
   for (const fs::path& file : files) try {
-      findings.push_back(read_finding(json::parse(read_file(file))));
-    } catch (const json::exception& e) {
-      throw Error("\"{}\" is damaged: {}; remove it or repeat the command that wrote it", file.string(), e.what());
+      findings.push_back(read_finding(parse_json(read_file(file), file.string())));
+    } catch (const Error& e) {
+      throw Error("\"{}\" is damaged ({}); remove it or repeat the command that wrote it", file.string(), e.what());
     }
   return findings;
 }

@@ -46,8 +46,8 @@ struct Finding {
   std::vector<Figure> figures;
 };
 
-nlohmann::json as_json(const Finding&);  // numbers that are not finite are null
-Finding read_finding(const nlohmann::json&);
+Value as_value(const Finding&);
+Finding read_finding(const Value&);
 std::string as_text(const Finding&);  // words and tables
 
 void keep(const std::filesystem::path& run, const Finding&);           // as analysis/NAME.json

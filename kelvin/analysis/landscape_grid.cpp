@@ -261,7 +261,7 @@ Finding landscape_trajectory(const Scene& scene, const LandscapeOptions& o) {
                {"first", values.front()},
                {"last", values.back()},
                {"mean", mean},
-               {"sd", n > 1 ? nlohmann::json(std::sqrt(square / (n - 1))) : nlohmann::json()},
+               {"sd", n > 1 ? Table::Cell(std::sqrt(square / (n - 1))) : Table::Cell()},
                {"lowest", low},
                {"highest", high}});
     Figure figure;

@@ -172,7 +172,7 @@ void advise(const Scene& scene, const Curvature& H, const LeadingPlan& plan, Fin
                {"step", stride.step},
                {"mass", stride.mass},
                {"curvature", curvature},
-               {"limit", std::isfinite(limit) ? nlohmann::json(limit) : nlohmann::json()},
+               {"limit", cell(limit)},
                {"step / limit", stride.step / limit}});
   }
   const Leading together = leading_eigenvalues(H.over(H.all(), roots)(), plan);
@@ -229,7 +229,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
   }
   finding.tables.push_back({"eigenvalues at either end", ends});
   Table sums;
-  const auto sum = [&](const char* name, int power, const nlohmann::json& estimate, const nlohmann::json& error) {
+  const auto sum = [&](const char* name, int power, const Table::Cell& estimate, const Table::Cell& error) {
     Table::Row row = {{"quantity", name}, {"estimate", estimate}, {"error", error}};
     double all = 0;
     for (const double x : values) all += std::pow(x, power);
@@ -237,7 +237,7 @@ Finding landscape_hessian(const Scene& scene, const LandscapeOptions& o) {
     sums.row(std::move(row));
   };
   sum("trace", 1, trace.value, trace.error);
-  sum("trace of the square, from the density", 2, double(n) * density.moment(2), nullptr);
+  sum("trace of the square, from the density", 2, double(n) * density.moment(2), Table::Cell());
   finding.tables.push_back({"sums over eigenvalues", sums});
   finding.figures.push_back(density_figure(density, values, n));
   if (H.of_potential()) advise(scene, H, {1, plan.products, plan.tolerance, plan.seed}, finding);

@@ -32,7 +32,7 @@ std::string verdict(const Predictive& p, const std::vector<Metric>& metrics) {
 
 void add_cells(Table::Row& row, const std::string& name, const Metric& m) {
   row.emplace_back(name, m.value);
-  row.emplace_back(name + " +-", std::isfinite(m.error) ? nlohmann::json(m.error) : nlohmann::json());
+  row.emplace_back(name + " +-", cell(m.error));
 }
 
 Table metrics_table(const Predicted& p) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/replay.h"
 
-#include "kelvin/core/record.h"
-
 namespace kelvin {
 
 namespace fs = std::filesystem;
@@ -14,7 +12,7 @@ class DirectoryOf {
  public:
   explicit DirectoryOf(const Samples& samples) : before_(fs::current_path()) {
     std::error_code ignored;
-    if (samples.record.contains("directory")) fs::current_path(samples.record["directory"].get<std::string>(), ignored);
+    if (!samples.record.directory.empty()) fs::current_path(samples.record.directory, ignored);
   }
   ~DirectoryOf() {
     std::error_code ignored;
@@ -27,12 +25,6 @@ class DirectoryOf {
 };
 
 }  // namespace
-
-RunSettings settings_of(const Samples& samples) {
-  const std::string name = (samples.run / "run.json").string();
-  if (!samples.record.contains("settings")) throw Error("\"{}\" is damaged: it holds no settings", name);
-  return read_run_settings(as_value(samples.record["settings"], name));
-}
 
 template <class Real>
 std::vector<Real> Replay<Real>::point(std::size_t draw, std::size_t walker) const {

@@ -8,8 +8,6 @@
 
 namespace kelvin {
 
-RunSettings settings_of(const Samples&);
-
 template <class Real>
 struct Replay {
   Samples samples;
@@ -30,7 +28,7 @@ Replay<Real> replay(const Samples&, const RunSettings&, const Remark&);
 // Calls work with the run replayed in its own precision.
 template <class Work>
 void with_replay(const Samples& samples, const Remark& remark, Work&& work) {
-  const RunSettings settings = settings_of(samples);
+  const RunSettings& settings = samples.record.settings;
   if (settings.precision == "float") work(replay<float>(samples, settings, remark));
   else work(replay<double>(samples, settings, remark));
 }

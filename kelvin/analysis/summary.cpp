@@ -131,10 +131,10 @@ std::string worst(const Table& table) {
   for (const auto& row : table.rows) {
     const auto number = [&](const char* name) {
       for (const auto& [column, value] : row)
-        if (column == name && value.is_number()) return value.get<double>();
+        if (column == name) return value.number().value_or(NAN);
       return double(NAN);
     };
-    const std::string name = row.front().second;
+    const std::string name = row.front().second.text();
     if (number("rhat") > rhat) rhat = number("rhat"), rhat_of = name;
     if (const double e = std::fmin(number("ess_bulk"), number("ess_tail")); e < ess) ess = e, ess_of = name;
   }

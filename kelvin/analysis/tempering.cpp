@@ -54,13 +54,13 @@ Curve histogram(const std::vector<std::vector<double>>& alpha, double width, std
 }  // namespace
 
 Analysed analyse_tempering(const Samples& given, const AnalysisOptions& options, const Remark&) {
-  if (!given.record.contains("tempering"))
+  if (!given.record.tempering)
     throw Error("\"{}\" was not tempered; there is no alpha to look at", given.run.string());
   if (options.bins < 2) throw Error("--bins must be at least 2, not {}", options.bins);
   const Samples samples = open_samples(given.run, Which::every);
-  const TemperingSettings s = settings_of(samples).tempering;
-  const auto& about = samples.record.at("tempering");
-  const double T = about.at("temperature"), planned = about.at("round_trip_steps");
+  const TemperingSettings& s = samples.record.settings.tempering;
+  const TemperingRecord& about = *samples.record.tempering;
+  const double T = about.temperature, planned = about.round_trip_steps;
   const BiasGround ground = ground_of(s, T);
   const TemperingBias& bias = bias_of(s);
 
@@ -123,14 +123,14 @@ Analysed analyse_tempering(const Samples& given, const AnalysisOptions& options,
              "level if the bias has learnt its work"};
   out.finding.figures.push_back(std::move(law));
 
-  if (!bias.learns || !about.contains("biases")) return out;
+  if (!bias.learns || about.biases.empty()) return out;
   constexpr std::size_t points = 201;
   Figure learnt{
       "tempering_bias", "Bias in units of T", "alpha", "V", {}, {}, "minus the free energy of alpha, if learnt"};
   Array places{{points}, {}}, energies{{samples.walkers, points}, {}};
   for (std::size_t k = 0; k < points; ++k) places.values.push_back(s.width * (2 * double(k) / (points - 1) - 1));
   for (std::size_t w = 0; w < samples.walkers; ++w) {
-    const auto state = about.at("biases").at(w).get<std::vector<double>>();
+    const auto state = about.biases.at(w);
     if (state.size() != bias.start(ground).size())
       throw Error("\"{}\" is damaged: its bias has {} numbers", (samples.run / "run.json").string(), state.size());
     Curve curve{fmt::format("walker {}", w), places.values, {}, {}, {}};

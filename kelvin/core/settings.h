@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings are structs that list their fields once, in `fields`. Reading a run file (here), the resolved record of a
-// run and the settings page (record.h) all walk that list:
+// Settings are structs that list their fields once, in `fields`. Reading a run file, the resolved record of a run and
+// the settings page all walk that list:
 //
 //   struct PartSettings {
 //     double step = 0.01;
@@ -68,10 +68,7 @@ template <Settings S>
 void read(S& settings, const Value& from, const std::string& path) {
   if (!from.group()) {
     if constexpr (requires { S::shorthand; }) {
-      Value group;
-      group.where = from.where;
-      group.is = Value::Group{{S::shorthand, from}};
-      return read(settings, group, path);
+      return read(settings, placed(Value::Group{{S::shorthand, from}}, from.where), path);
     } else {
       not_a_table(from, path);
     }
@@ -85,6 +82,61 @@ void read(S& settings, const Value& from, const std::string& path) {
   });
   for (const auto& [key, value] : group)
     if (std::find(known.begin(), known.end(), key) == known.end()) unknown_key(value, path, key, known);
+}
+
+// Settings written out, every field of them. Infinity is the text "inf", which JSON has no number for.
+Value as_value(const Value&);
+inline Value as_value(bool x) { return x; }
+inline Value as_value(long x) { return x; }
+Value as_value(double);
+inline Value as_value(const std::string& x) { return x; }
+Value as_value(const Choice&);  // null if none is given
+Value as_value(const std::vector<double>&);
+template <Settings S>
+Value as_value(const S& settings);
+template <class T>
+Value as_value(const std::vector<T>& list) {
+  Value::List out;
+  for (const T& item : list) out.push_back(as_value(item));
+  return out;
+}
+template <Settings S>
+Value as_value(const std::map<std::string, S>& named) {
+  Value::Group out;
+  for (const auto& [name, settings] : named) out[name] = as_value(settings);
+  return out;
+}
+template <Settings S>
+Value as_value(const S& settings) {
+  Value::Group out;
+  S copy = settings;  // `fields` hands out references to its fields; a copy keeps this one untouched
+  copy.fields([&](std::string_view name, auto& field, std::string_view) { out[std::string(name)] = as_value(field); });
+  return out;
+}
+
+// What as_value made of settings, as a value that `read` takes: nothing is null, "inf" is infinity again.
+Value recorded_settings(const Value&);
+
+// One line per field.
+struct FieldLine {
+  std::string path;
+  Value standard;
+  std::string meaning;
+};
+template <Settings S>
+void describe(S settings, const std::string& path, std::vector<FieldLine>& lines) {
+  settings.fields([&]<class T>(std::string_view name, T& field, std::string_view meaning) {
+    const std::string here = detail::below(path, name);
+    if constexpr (Settings<T>) {
+      describe(field, here, lines);
+    } else if constexpr (requires { requires Settings<typename T::mapped_type>; }) {
+      describe(typename T::mapped_type(), here + ".NAME", lines);
+    } else if constexpr (requires { requires Settings<typename T::value_type>; }) {
+      describe(typename T::value_type(), here, lines);
+    } else {
+      lines.push_back({here, as_value(field), std::string(meaning)});
+    }
+  });
 }
 
 }  // namespace kelvin

@@ -6,17 +6,40 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/core/error.h"
+
 namespace kelvin {
 
-nlohmann::json cell(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
+Table::Cell cell(double x) { return std::isfinite(x) ? Table::Cell(x) : Table::Cell(); }
+
+Table::Cell cell(const Value& v) {
+  return std::visit(
+      [&]<class T>(const T& x) -> Table::Cell {
+        if constexpr (std::is_same_v<T, std::monostate>) return {};
+        else if constexpr (std::is_same_v<T, double>) return cell(x);
+        else if constexpr (std::is_constructible_v<Table::Cell, T>) return x;
+        else throw Error("{}: {} is in the place of one cell of a table", v.where, v.kind());
+      },
+      v.is);
+}
+
+std::optional<double> Table::Cell::number() const {
+  if (const auto* x = std::get_if<double>(&is)) return *x;
+  if (const auto* x = std::get_if<long>(&is)) return double(*x);
+  return {};
+}
+
+std::string Table::Cell::text() const {
+  return std::visit(
+      []<class T>(const T& x) -> std::string {
+        if constexpr (std::is_same_v<T, std::monostate>) return "-";
+        else if constexpr (std::is_same_v<T, double>) return fmt::format("{:.6g}", x);
+        else return fmt::format("{}", x);
+      },
+      is);
+}
 
 namespace {
-
-std::string shown(const nlohmann::json& cell) {
-  if (cell.is_string()) return cell.get<std::string>();
-  if (cell.is_number_float()) return fmt::format("{:.6g}", cell.get<double>());
-  return cell.is_null() ? "-" : cell.dump();
-}
 
 // The first line holds the names; a cell that a row does not have is empty.
 std::vector<std::vector<std::string>> laid_out(const Table& table) {
@@ -29,7 +52,7 @@ std::vector<std::vector<std::string>> laid_out(const Table& table) {
     std::vector<std::string> line(lines.front().size());
     for (const auto& [name, cell] : row)
       line[std::size_t(std::find(lines.front().begin(), lines.front().end(), name) - lines.front().begin())] =
-          shown(cell);
+          cell.text();
     lines.push_back(std::move(line));
   }
   return lines;
@@ -70,12 +93,21 @@ std::string as_markdown(const Table& table) {
   return text;
 }
 
-nlohmann::json as_json(const Table& table) {
-  auto list = nlohmann::json::array();
+Value as_value(const Table::Cell& cell) {
+  return std::visit(
+      []<class T>(const T& x) -> Value {
+        if constexpr (std::is_same_v<T, std::monostate>) return {};
+        else return x;
+      },
+      cell.is);
+}
+
+Value as_value(const Table& table) {
+  Value::List list;
   for (const auto& row : table.rows) {
-    auto object = nlohmann::json::object();
-    for (const auto& [name, cell] : row) object[name] = cell;
-    list.push_back(std::move(object));
+    Value::Group group;
+    for (const auto& [name, cell] : row) group[name] = as_value(cell);
+    list.push_back(std::move(group));
   }
   return list;
 }

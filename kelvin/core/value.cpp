@@ -40,8 +40,11 @@ Value converted(const toml::node& node, const std::string& source) {
   return v;
 }
 
+// The beginning of a message, if the place is known.
+std::string stated(const std::string& where) { return where.empty() ? "" : where + ": "; }
+
 [[noreturn]] void wrong_type(const Value& v, const std::string& key, std::string_view wanted) {
-  throw Error("{}: {} must be {}, not {}", v.where, key, wanted, v.kind());
+  throw Error("{}{} must be {}, not {}", stated(v.where), key, wanted, v.kind());
 }
 
 // Dotted names make tables inside tables, which are built and torn down by recursion.
@@ -81,8 +84,53 @@ Value& element(Value::List& list, const std::string& key, const std::string& whe
 }  // namespace
 
 std::string_view Value::kind() const {
-  constexpr std::string_view names[] = {"a table", "a list", "true or false", "a whole number", "a number", "a text"};
+  constexpr std::string_view names[] = {"nothing",       "a table",        "a list",   "a list of numbers",
+                                        "true or false", "a whole number", "a number", "a text"};
   return names[is.index()];
+}
+
+const Value* Value::find(const std::string& key) const {
+  const auto* group = std::get_if<Group>(&is);
+  if (!group) return nullptr;
+  const auto at = group->find(key);
+  return at == group->end() ? nullptr : &at->second;
+}
+
+const Value& Value::at(const std::string& key) const {
+  if (const Value* child = find(key)) return *child;
+  throw Error("\"{}\" is damaged: \"{}\" is missing; put back a copy of the file, or make it anew", where, key);
+}
+
+const Value::Group& Value::entries() const {
+  if (!group()) wrong_type(*this, "the value", "a table");
+  return std::get<Group>(is);
+}
+
+const Value::List& Value::list() const {
+  const auto* items = std::get_if<List>(&is);
+  if (!items) wrong_type(*this, "the value", "a list of other things than numbers");
+  return *items;
+}
+
+std::size_t Value::size() const {
+  if (const auto* items = std::get_if<List>(&is)) return items->size();
+  if (const auto* numbers = std::get_if<Numbers>(&is)) return numbers->size();
+  return entries().size();
+}
+
+Value placed(Value value, std::string where) {
+  value.where = std::move(where);
+  return value;
+}
+
+bool operator==(const Value& a, const Value& b) {
+  const auto *list_a = std::get_if<Value::List>(&a.is), *list_b = std::get_if<Value::List>(&b.is);
+  const auto *numbers_a = std::get_if<Value::Numbers>(&a.is), *numbers_b = std::get_if<Value::Numbers>(&b.is);
+  const auto same = [](double x, const Value& y) { return Value(x) == y; };
+  if (numbers_a && list_b) return std::equal(numbers_a->begin(), numbers_a->end(), list_b->begin(), list_b->end(), same);
+  if (list_a && numbers_b) return b == a;
+  if (a.number() && b.number() && a.is.index() != b.is.index()) return a.as<double>() == b.as<double>();
+  return a.is == b.is;
 }
 
 Value parse_toml(std::string_view text, const std::string& source) {
@@ -142,16 +190,36 @@ void assign(long& out, const Value& v, const std::string& key) {
   else wrong_type(v, key, "a whole number");
 }
 
+void assign(unsigned long& out, const Value& v, const std::string& key) {
+  long x = 0;
+  assign(x, v, key);
+  if (x < 0) throw Error("{}{} must be a whole number of at least 0, not {}", stated(v.where), key, x);
+  out = std::size_t(x);
+}
+
 void assign(double& out, const Value& v, const std::string& key) {
   if (const double* d = std::get_if<double>(&v.is)) out = *d;
   else if (const long* i = std::get_if<long>(&v.is)) out = double(*i);
   else wrong_type(v, key, "a number");
-  if (std::isnan(out)) throw Error("{}: {} must be a number, not nan", v.where, key);
+  if (std::isnan(out)) throw Error("{}{} must be a number, not nan", stated(v.where), key);
 }
 
 void assign(std::string& out, const Value& v, const std::string& key) {
   if (const std::string* s = std::get_if<std::string>(&v.is)) out = *s;
   else wrong_type(v, key, "a text in quotes");
+}
+
+void assign(std::vector<double>& out, const Value& v, const std::string& key) {
+  out.clear();
+  if (const auto* numbers = std::get_if<Value::Numbers>(&v.is)) {
+    out = *numbers;
+  } else if (const auto* items = std::get_if<Value::List>(&v.is)) {
+    for (const Value& item : *items)
+      if (item.null()) out.push_back(NAN);
+      else assign(out.emplace_back(), item, key);
+  } else {
+    assign(out.emplace_back(), v, key);  // one item needs no brackets
+  }
 }
 
 std::string suggestion(std::string_view given, const std::vector<std::string>& known) {

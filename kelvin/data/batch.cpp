@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/core/json.h"
 #include "kelvin/core/noise.h"
 
 namespace kelvin {
@@ -107,10 +106,10 @@ void assign(BatchSize& size, const Value& v, const std::string& key) {
   size.text = text;
 }
 
-nlohmann::json as_json(const BatchSize& size) {
+Value as_value(const BatchSize& size) {
   const Size is = parsed(size.text, "batch size");
   if (is.share > 0) return size.text;
-  return std::int64_t(std::min(is.count, 0x1p53));
+  return long(std::min(is.count, 0x1p53));
 }
 
 std::span<const BatchOrder> batch_orders() { return orders; }

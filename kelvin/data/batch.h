@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +19,7 @@ struct BatchSize {
   std::uint32_t of(std::size_t rows) const;  // at least 1, at most rows
 };
 void assign(BatchSize&, const Value&, const std::string& key);
-nlohmann::json as_json(const BatchSize&);
+Value as_value(const BatchSize&);
 
 struct BatchSettings {
   static constexpr const char* shorthand = "size";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/data/settings.h"
 
-#include "kelvin/core/json.h"
-
 namespace kelvin {
 
 void assign(Word& word, const Value& v, const std::string& key) {
@@ -15,6 +13,6 @@ void assign(Word& word, const Value& v, const std::string& key) {
   }
 }
 
-nlohmann::json as_json(const Word& word) { return word.text; }
+Value as_value(const Word& word) { return word.text; }
 
 }  // namespace kelvin

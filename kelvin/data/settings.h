@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The [data] settings.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ struct Word {
   std::string text;
 };
 void assign(Word&, const Value&, const std::string& key);
-nlohmann::json as_json(const Word&);
+Value as_value(const Word&);
 
 struct DataSettings {
   static constexpr const char* shorthand = "file";

@@ -118,12 +118,12 @@ void fill(Value::Group& into, const Value::Group& from) {
   }
 }
 
-Value text(std::string x) { return {std::move(x), "preset"}; }
+Value text(std::string x) { return placed(std::move(x), "preset"); }
 
 Value list(std::vector<std::string> items) {
   Value::List out;
   for (std::string& item : items) out.push_back(text(std::move(item)));
-  return {out, "preset"};
+  return placed(std::move(out), "preset");
 }
 
 Value::Group parts_of(const Preset& preset, std::size_t layers) {
@@ -135,7 +135,8 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
   const std::string end = fmt::format("layer{}.*", layers);
   Value::Group parts;
   const auto add = [&](const std::string& name, Value blocks, std::string_view role) {
-    parts[name] = {Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset"};
+    parts[name] =
+        placed(Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset");
   };
   for (const PresetRole& role : preset.roles) {
     const std::string name(role.name);
@@ -158,7 +159,7 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
 
 // Parts without blocks that have the names of those the preset makes say only what is different about them.
 void complete_parts(Value::Group& file, const Preset& preset, std::size_t layers) {
-  if (!file.contains("part")) file["part"] = {parts_of(preset, layers), "preset"};
+  if (!file.contains("part")) file["part"] = placed(parts_of(preset, layers), "preset");
   auto* parts = std::get_if<Value::Group>(&file["part"].is);
   if (!parts || layers == 0) return;
   for (const auto& [name, part] : *parts)

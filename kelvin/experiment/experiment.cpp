@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kelvin/run/tempering.h"
-#include "kelvin/core/record.h"
+#include "kelvin/io/json.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/mlp.h"
@@ -53,7 +53,7 @@ std::vector<Axis> axes_of(const Value& grid) {
         const auto* list = std::get_if<Value::List>(&value.is);
         if (list) axis.values.push_back(double(list->size()));
         else assign(axis.values.emplace_back(), value, "grid." + setting);
-        axis.assigned.push_back(as_json(value).dump());
+        axis.assigned.push_back(to_json(as_value(value)));
       }
       if (std::set(axis.values.begin(), axis.values.end()).size() < axis.values.size())
         throw Error("{}: two values of grid.{} are the same number, or lists of one length; they must differ",
@@ -229,23 +229,16 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
 
 std::string fingerprint(const Experiment& experiment, const Outcome& outcome) {
   const ExperimentSettings& about = experiment.settings;
-  nlohmann::json all = as_json(experiment.cells[outcome.cell].settings);
-  all["experiment"] = {about.measures,   about.histograms, about.histogram_range,
-                       about.classifier, experiment.steps, about.at};
-  return fmt::format("{:08x}", checksum(all.dump()));
+  Value::Group all = as_value(experiment.cells[outcome.cell].settings).entries();
+  all["experiment"] = Value::List{about.measures,   about.histograms, about.histogram_range,
+                                  about.classifier, experiment.steps, about.at};
+  return fmt::format("{:08x}", checksum(to_json(all)));
 }
 
-nlohmann::json rounded(const std::vector<double>& values) {
-  auto out = nlohmann::json::array();
-  for (const double x : values)
-    out.push_back(std::isfinite(x) ? nlohmann::json(std::stod(fmt::format("{:.9g}", x))) : nlohmann::json());
-  return out;
-}
-
-std::vector<double> numbers(const nlohmann::json& from) {
-  std::vector<double> out;
-  for (const auto& x : from) out.push_back(x.is_null() ? NAN : x.get<double>());
-  return out;
+std::vector<double> rounded(std::vector<double> values) {
+  for (double& x : values)
+    if (std::isfinite(x)) x = std::stod(fmt::format("{:.9g}", x));
+  return values;
 }
 
 }  // namespace
@@ -337,32 +330,39 @@ Outcome perform(const Experiment& experiment, std::size_t cell, long seed) {
                                                                : perform_in<float>(experiment, cell, seed);
 }
 
-nlohmann::json as_json(const Experiment& experiment, const Outcome& outcome) {
-  nlohmann::json out = {{"cell", experiment.cells[outcome.cell].name},
-                        {"seed", outcome.seed},
-                        {"made_with", fingerprint(experiment, outcome)},
-                        {"values", nlohmann::json::array()},
-                        {"counts", outcome.counts}};
+Value as_value(const Experiment& experiment, const Outcome& outcome) {
+  Value::List values;
+  for (const auto& of_measure : outcome.values) values.push_back(rounded(of_measure));
+  Value::Group out = {{"cell", experiment.cells[outcome.cell].name},
+                      {"seed", outcome.seed},
+                      {"made_with", fingerprint(experiment, outcome)},
+                      {"values", std::move(values)},
+                      {"counts", outcome.counts}};
   if (!outcome.stopped.empty()) out["stopped"] = outcome.stopped;
-  for (const auto& values : outcome.values) out["values"].push_back(rounded(values));
-  if (!outcome.map.empty()) out["map"] = outcome.map, out["map_x"] = outcome.map_x, out["map_y"] = outcome.map_y;
+  if (!outcome.map.empty()) {
+    out["map"] = outcome.map;
+    out["map_x"] = outcome.map_x;
+    out["map_y"] = outcome.map_y;
+  }
   return out;
 }
 
-std::optional<Outcome> read_outcome(const Experiment& experiment, const nlohmann::json& from) {
+std::optional<Outcome> read_outcome(const Experiment& experiment, const Value& from) {
   Outcome outcome;
-  const std::string name = from.at("cell");
+  const auto name = from.as<std::string>("cell");
   const auto cell =
       std::find_if(experiment.cells.begin(), experiment.cells.end(), [&](const Cell& c) { return c.name == name; });
   if (cell == experiment.cells.end()) return {};
   outcome.cell = std::size_t(cell - experiment.cells.begin());
   if (from.at("made_with") != fingerprint(experiment, outcome)) return {};
-  outcome.seed = from.at("seed");
-  outcome.stopped = from.value("stopped", "");
-  for (const auto& values : from.at("values")) outcome.values.push_back(numbers(values));
-  outcome.counts = from.at("counts").get<std::vector<std::vector<long>>>();
+  outcome.seed = from.as<long>("seed");
+  outcome.stopped = from.as<std::string>("stopped", "");
+  outcome.values = from.as<std::vector<std::vector<double>>>("values");
+  outcome.counts = from.as<std::vector<std::vector<long>>>("counts");
   if (from.contains("map")) {
-    outcome.map = numbers(from["map"]), outcome.map_x = numbers(from["map_x"]), outcome.map_y = numbers(from["map_y"]);
+    outcome.map = from.as<std::vector<double>>("map");
+    outcome.map_x = from.as<std::vector<double>>("map_x");
+    outcome.map_y = from.as<std::vector<double>>("map_y");
   }
   return outcome;
 }

@@ -5,13 +5,12 @@
 
 #include "kelvin/run/settings.h"
 #include "kelvin/core/error.h"
-#include "kelvin/core/json.h"
 
 namespace kelvin {
 
 struct ArmSettings {
   std::string label;
-  Value run, published, grid;
+  Value run = Value::Group(), published = Value::Group(), grid = Value::Group();
   template <class Visit>
   void fields(Visit&& field) {
     field("label", label, "its name in tables and figures");
@@ -53,7 +52,7 @@ struct ExperimentSettings {
   std::vector<std::string> measures = {"train.loss", "test.loss", "test.accuracy"};
   std::vector<std::string> histograms;
   double histogram_range = 4;
-  Value run;
+  Value run = Value::Group();
   std::map<std::string, ArmSettings> arm;
   std::map<std::string, ClaimSettings> claim;
   template <class Visit>
@@ -117,8 +116,8 @@ constexpr std::size_t histogram_bins = 80;
 
 Outcome perform(const Experiment&, std::size_t cell, long seed);
 
-nlohmann::json as_json(const Experiment&, const Outcome&);  // with a fingerprint of all that it depends on
+Value as_value(const Experiment&, const Outcome&);  // with a fingerprint of all that it depends on
 // Nothing if it was made with other settings.
-std::optional<Outcome> read_outcome(const Experiment&, const nlohmann::json&);
+std::optional<Outcome> read_outcome(const Experiment&, const Value&);
 
 }  // namespace kelvin

@@ -61,8 +61,14 @@ double difference_error(const Side& more, const Side& than, const Statistic& sta
   return std::hypot(known(more.estimate.error), known(than.estimate.error));
 }
 
+// Of the sides that have any.
+Table::Cell fewest_runs(const Side& more, const Side& than) {
+  if (!more.runs || !than.runs) return more.runs ? *more.runs : than.runs ? Table::Cell(*than.runs) : Table::Cell();
+  return std::min(*more.runs, *than.runs);
+}
+
 // Four digits say all there is to say over the runs of an experiment.
-nlohmann::json short_cell(double x) { return std::isfinite(x) ? cell(std::stod(fmt::format("{:.4g}", x))) : cell(x); }
+Table::Cell short_cell(double x) { return std::isfinite(x) ? cell(std::stod(fmt::format("{:.4g}", x))) : cell(x); }
 
 // The outcomes of an experiment, asked by cell, measure and step.
 class Results {
@@ -224,7 +230,7 @@ Table claims_table(const Experiment& experiment, const Results& results) {
              {"than", short_cell(than.estimate.value)},
              {"difference", short_cell(difference)},
              {"error", short_cell(error)},
-             {"runs", std::min(more.runs.value_or(~0ul), than.runs.value_or(~0ul))},
+             {"runs", fewest_runs(more, than)},
              {"verdict", std::string(verdict(difference - claim.by, error))}});
   }
   return out;

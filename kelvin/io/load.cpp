@@ -7,7 +7,6 @@
 #include <numeric>
 #include <span>
 
-#include "kelvin/core/json.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/data/classes.h"
 #include "kelvin/io/sources.h"

@@ -5,9 +5,8 @@
 #include <fstream>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/core/json.h"
-#include "kelvin/core/record.h"
 #include "kelvin/io/bytes.h"
+#include "kelvin/io/json.h"
 
 namespace kelvin {
 namespace {
@@ -36,11 +35,11 @@ constexpr TensorType tensor_types[] = {
     {"BF16", 2, decode_tensor<BrainFloat>},
 };
 
-Array array_of(const nlohmann::json& entry, std::string_view data, std::size_t& left, const std::string& where) {
-  const auto& type = row_named<TensorType>(entry.at("dtype").get<std::string>(), tensor_types, "number type", where);
+Array array_of(const Value& entry, std::string_view data, std::size_t& left, const std::string& where) {
+  const auto& type = row_named<TensorType>(entry.as<std::string>("dtype"), tensor_types, "number type", where);
   Array array;
-  array.shape = sizes_in(entry.at("shape"));
-  const auto offsets = sizes_in(entry.at("data_offsets"));
+  array.shape = entry.as<std::vector<std::size_t>>("shape");
+  const auto offsets = entry.as<std::vector<std::size_t>>("data_offsets");
   if (offsets.size() != 2) throw Error("data_offsets are two numbers, not {}", offsets.size());
   const std::size_t first = offsets[0], last = offsets[1];
   if (first > last || last > data.size() || last - first > left)
@@ -63,11 +62,11 @@ std::map<std::string, Array> parse_safetensors(std::string_view bytes, const std
   std::size_t left = data.size();  // every byte belongs to one array, so a small file cannot ask for much memory
   std::map<std::string, Array> arrays;
   try {
-    const auto header = nlohmann::json::parse(bytes.substr(prefix, length));
-    for (const auto& [name, entry] : header.items())
+    const Value header = parse_json(bytes.substr(prefix, length), file);
+    for (const auto& [name, entry] : header.entries())
       if (name != metadata) arrays.emplace(name, array_of(entry, data, left, name));
-  } catch (const std::exception& e) {
-    throw Error("{}: not a safetensors file, or it is damaged: {}", file, e.what());
+  } catch (const Error& e) {
+    throw Error("{}: not a safetensors file, or a damaged one ({})", file, e.what());
   }
   if (left > 0) throw Error("{}: {} bytes belong to no array; the file is too long or damaged", file, left);
   return arrays;
@@ -81,15 +80,17 @@ template <class Real>
 void write_safetensors(const std::string& file, const std::map<std::string, ArrayView<Real>>& arrays,
                        const std::map<std::string, std::string>& about) {
   static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
-  nlohmann::json header = {{metadata, about}};
+  Value::Group header = {{metadata, about}};
   std::size_t at = 0;
   for (const auto& [name, array] : arrays) {
     const std::size_t end = at + array.values.size_bytes();
     checked_count(array.shape, sizeof(Real), end - at, file);
-    header[name] = {{"dtype", sizeof(Real) == 4 ? "F32" : "F64"}, {"shape", array.shape}, {"data_offsets", {at, end}}};
+    header[name] = Value::Group{{"dtype", sizeof(Real) == 4 ? "F32" : "F64"},
+                                {"shape", array.shape},
+                                {"data_offsets", Value::List{at, end}}};
     at = end;
   }
-  std::string text = header.dump();
+  std::string text = to_json(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the numbers start at a multiple of 8
   const std::uint64_t length = text.size();
   std::ofstream out(file, std::ios::binary);

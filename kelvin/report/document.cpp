@@ -13,7 +13,6 @@
 namespace kelvin {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
@@ -64,13 +63,23 @@ bool thin(Map& map) {
   return true;
 }
 
-void round_numbers(json& value) {
-  if (value.is_number_float()) {
-    const double x = value;
-    if (x != std::floor(x) || std::abs(x) > 1e15) value = std::stod(fmt::format("{:.6g}", x));
-    else value = std::int64_t(x);
-  } else if (value.is_structured()) {
-    for (json& inner : value) round_numbers(inner);
+Value rounded(double x) {
+  if (!std::isfinite(x)) return {};
+  if (x != std::floor(x) || std::abs(x) > 1e15) return std::stod(fmt::format("{:.6g}", x));
+  return long(x);
+}
+
+void round_numbers(Value& value) {
+  if (const auto* x = std::get_if<double>(&value.is)) {
+    value = rounded(*x);
+  } else if (const auto* numbers = std::get_if<Value::Numbers>(&value.is)) {
+    Value::List list;
+    for (const double x : *numbers) list.push_back(rounded(x));
+    value = std::move(list);
+  } else if (auto* list = std::get_if<Value::List>(&value.is)) {
+    for (Value& inner : *list) round_numbers(inner);
+  } else if (auto* group = std::get_if<Value::Group>(&value.is)) {
+    for (auto& [key, inner] : *group) round_numbers(inner);
   }
 }
 
@@ -84,7 +93,7 @@ std::string plain(const std::string& text) {
 // Findings as the page takes them; every figure gets a name of its own.
 class Sections {
  public:
-  json operator()(Finding finding, const std::string& run) {
+  Value::Group operator()(Finding finding, const std::string& run) {
     std::erase_if(finding.figures, [&](const Figure& f) { return shown_before(f, run); });
     for (Figure& f : finding.figures) {
       std::size_t most = 0;
@@ -97,15 +106,16 @@ class Sections {
                                                             : ". ",
                                  most > room ? fmt::format(" from up to {} points a curve", most) : "");
     }
-    json out = as_json(finding);
-    for (json& figure : out["figures"]) {
-      const std::string name = plain(run + "-" + finding.name + "-" + figure["name"].get<std::string>());
+    Value value = as_value(finding);
+    round_numbers(value);
+    auto& out = std::get<Value::Group>(value.is);
+    for (Value& figure : std::get<Value::List>(out.at("figures").is)) {
+      const std::string name = plain(run + "-" + finding.name + "-" + figure.as<std::string>("name"));
       std::string id = name;
       for (int n = 2; !taken_.insert(id).second; ++n) id = fmt::format("{}-{}", name, n);
-      figure["id"] = id;
+      std::get<Value::Group>(figure.is)["id"] = id;
     }
-    round_numbers(out);
-    return out;
+    return std::move(out);
   }
 
  private:
@@ -148,17 +158,19 @@ std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string
 }
 
 // Of a directory that holds findings and no run, as experiments leave it.
-json findings_document(std::vector<Finding> findings, const std::string& made) {
+Value findings_document(std::vector<Finding> findings, const std::string& made) {
   Sections section;
   const std::string name = findings.front().name;
   const std::string verdict = findings.front().words.empty() ? "" : findings.front().words.front();
-  json sections = json::array();
+  Value::List sections;
   for (Finding& f : findings) sections.push_back(section(std::move(f), name));
-  return {{"title", name},
-          {"made", made},
-          {"version", version()},
-          {"overview", json::array()},
-          {"runs", {{{"name", name}, {"verdict", json::array({verdict})}, {"sections", sections}}}}};
+  const Value run = Value::Group{
+      {"name", name}, {"verdict", std::vector<std::string>{verdict}}, {"sections", std::move(sections)}};
+  return Value::Group{{"title", name},
+                      {"made", made},
+                      {"version", version()},
+                      {"overview", Value::List()},
+                      {"runs", std::vector<Value>{run}}};
 }
 
 }  // namespace
@@ -175,7 +187,7 @@ bool thin(Figure& figure, std::size_t most_points) {
   return thinned || coarser;
 }
 
-json report_document(const std::vector<fs::path>& runs, const std::string& made, const Remark& tell) {
+Value report_document(const std::vector<fs::path>& runs, const std::string& made, const Remark& tell) {
   if (runs.size() == 1 && !fs::exists(runs[0] / "run.json"))
     if (auto findings = kept_findings(runs[0]); !findings.empty()) return findings_document(std::move(findings), made);
   std::vector<RunFiles> files;
@@ -186,41 +198,49 @@ json report_document(const std::vector<fs::path>& runs, const std::string& made,
     for (RunFiles& f : files) f.name = f.run.string();
 
   Sections section;
-  json out = {
-      {"title", ""}, {"made", made}, {"version", version()}, {"overview", json::array()}, {"runs", json::array()}};
+  std::string title;
+  Value::List overview;
+  Value::List shown_runs;
   std::vector<Samples> samples;
   for (const RunFiles& f : files) {
     samples.push_back(open_samples(f.run));
     std::vector<std::string> verdict = {"Nothing is known yet of how well this run went: it has no draws."};
-    json sections = json::array();
-    sections.push_back(section(what_was_run(f), f.name));
-    sections.back()["folds"] = {{{"title", "All settings, resolved"}, {"settings", f.record.at("settings")}}};
+    Value::List sections;
+    Value::List folds;
+    folds.push_back(Value::Group{{"title", "All settings, resolved"}, {"settings", as_value(f.record.settings)}});
     if (fs::exists(f.run / "run.toml"))
-      sections.back()["folds"].push_back(
-          {{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
+      folds.push_back(
+          Value::Group{{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
+    Value::Group about = section(what_was_run(f), f.name);
+    about["folds"] = std::move(folds);
+    sections.push_back(std::move(about));
     if (Finding learned = learning(f); !learned.figures.empty())
       sections.push_back(section(std::move(learned), f.name));
     for (Finding& finding : findings_of(samples.back(), verdict, tell))
       sections.push_back(section(std::move(finding), f.name));
-    out["title"] = out["title"].get<std::string>() + (out["title"] == "" ? "" : ", ") + f.name;
-    out["runs"].push_back({{"name", f.name}, {"verdict", verdict}, {"sections", sections}});
+    title += (title.empty() ? "" : ", ") + f.name;
+    shown_runs.push_back(Value::Group{{"name", f.name}, {"verdict", verdict}, {"sections", std::move(sections)}});
   }
   if (samples.size() > 1) try {
-      out["overview"].push_back(section(compare(samples, {}), "all"));
+      overview.push_back(section(compare(samples, {}), "all"));
     } catch (const Error& e) {
       tell(fmt::format("the comparison is left out of the report: {}", e.what()));
     }
-  return out;
+  return Value::Group{{"title", title},
+                      {"made", made},
+                      {"version", version()},
+                      {"overview", std::move(overview)},
+                      {"runs", std::move(shown_runs)}};
 }
 
-std::vector<std::string> figure_names(const json& document) {
+std::vector<std::string> figure_names(const Value& document) {
   std::vector<std::string> names;
-  const auto add = [&](const json& sections) {
-    for (const json& s : sections)
-      for (const json& figure : s.at("figures")) names.push_back(figure.at("id"));
+  const auto add = [&](const Value& sections) {
+    for (const Value& s : sections.list())
+      for (const Value& figure : s.at("figures").list()) names.push_back(figure.as<std::string>("id"));
   };
   add(document.at("overview"));
-  for (const json& run : document.at("runs")) add(run.at("sections"));
+  for (const Value& run : document.at("runs").list()) add(run.at("sections"));
   return names;
 }
 

@@ -2,6 +2,7 @@
 #include "kelvin/report/page.h"
 
 #include "kelvin/core/error.h"
+#include "kelvin/io/json.h"
 
 // The bytes of the file between two labels; a literal of this size would be slow to compile.
 asm(R"(
@@ -18,9 +19,9 @@ namespace kelvin {
 namespace {
 
 // Inside <script> the text must not look like its end or like a comment: JSON spells < as an escape as well.
-std::string inside_script(const nlohmann::json& document) {
+std::string inside_script(const Value& document) {
   std::string text;
-  for (const char c : document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+  for (const char c : to_json(document))
     if (c == '<') text += "\\u003c";
     else text += c;
   return text;
@@ -45,9 +46,9 @@ void put(std::string& page, std::string_view place, const std::string& text) {
 
 std::string_view empty_page() { return {page_begin, std::size_t(page_end - page_begin)}; }
 
-std::string report_page(const nlohmann::json& document) {
+std::string report_page(const Value& document) {
   std::string page(empty_page());
-  put(page, "<title>Kelvin report</title>", "<title>" + as_html(document.at("title").get<std::string>()) + "</title>");
+  put(page, "<title>Kelvin report</title>", "<title>" + as_html(document.as<std::string>("title")) + "</title>");
   put(page, R"(id="report">null<)", R"(id="report">)" + inside_script(document) + "<");
   return page;
 }

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "kelvin/core/json.h"
+#include "kelvin/core/value.h"
 
 namespace kelvin {
 
-std::string_view empty_page();                            // as built from web/
-std::string report_page(const nlohmann::json& document);  // what report_document returns
+std::string_view empty_page();                   // as built from web/
+std::string report_page(const Value& document);  // what report_document returns
 
 }  // namespace kelvin

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/report/sections.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {
-
-using nlohmann::json;
 
 namespace {
 
@@ -25,19 +26,21 @@ constexpr Scored measures[] = {
 };
 
 // { name = "spiral", rows = 500 } as "spiral (rows 500)"; anything else as it is written.
-std::string text_of(const json& value) {
-  if (value.is_string()) return value;
-  if (value.is_number()) return fmt::format("{:.6g}", value.get<double>());
-  if (value.is_array()) {
+std::string text_of(const Value& value) {
+  if (value.text()) return value.as<std::string>();
+  if (value.number()) return fmt::format("{:.6g}", value.as<double>());
+  if (const auto* numbers = std::get_if<Value::Numbers>(&value.is))
+    return fmt::format("{:.6g}", fmt::join(*numbers, " - "));
+  if (const auto* list = std::get_if<Value::List>(&value.is)) {
     std::string text;
-    for (const json& x : value) text += (text.empty() ? "" : " - ") + text_of(x);
+    for (const Value& x : *list) text += (text.empty() ? "" : " - ") + text_of(x);
     return text;
   }
-  if (!value.is_object()) return value.dump();
+  if (!value.group()) return to_json(value);
   std::string numbers;
-  for (const auto& [key, x] : value.items())
+  for (const auto& [key, x] : value.entries())
     if (key != "name") numbers += (numbers.empty() ? "" : ", ") + key + " " + text_of(x);
-  return value.value("name", "") + (numbers.empty() ? "" : " (" + numbers + ")");
+  return value.as<std::string>("name", "") + (numbers.empty() ? "" : " (" + numbers + ")");
 }
 
 std::string duration(double seconds) {
@@ -46,40 +49,30 @@ std::string duration(double seconds) {
   return fmt::format("{:.3g} h", seconds / 3600);
 }
 
-std::string data_of(const json& record) {
-  const json& settings = record.at("settings");
-  const json& toy = settings.at("model").at("toy");
-  if (!toy.is_null() && !text_of(toy).empty()) return "none: the toy " + text_of(toy);
-  const json& data = settings.at("data");
-  const std::string file = data.at("file");
-  std::string text = file.empty() ? text_of(data.at("generator")) : file;
-  text += fmt::format("; {} training rows", record.at("rows").get<long>());
-  const std::size_t classes = record.at("targets").at("classes").size();
-  return text + (classes ? fmt::format(", {} classes", classes) : "");
+std::string data_of(const RunRecord& record) {
+  const RunSettings& settings = record.settings;
+  if (settings.model.toy.given()) return "none: the toy " + text_of(as_value(settings.model.toy));
+  const DataSettings& data = settings.data;
+  const std::string from = data.file.empty() ? text_of(as_value(data.generator)) : data.file;
+  const std::size_t classes = record.targets.classes.size();
+  return fmt::format("{}; {} training rows{}", from, record.rows,
+                     classes ? fmt::format(", {} classes", classes) : "");
 }
 
-std::string network_of(const json& record) {
-  const json& model = record.at("settings").at("model");
-  const json& toy = model.at("toy");
-  if (!toy.is_null() && !text_of(toy).empty())
-    return fmt::format("{} coordinates", record.at("parameters").get<long>());
-  return fmt::format("{} with {}, {} parameters, loss {}", text_of(model.at("layers")), text_of(model.at("activation")),
-                     record.at("parameters").get<long>(), text_of(model.at("loss")));
-}
-
-// A number of the log if the line has it.
-double logged(const json& line, const std::string& split, const std::string& measure) {
-  if (!line.contains(split) || !line[split].contains(measure) || !line[split][measure].is_number()) return NAN;
-  return line[split][measure];
+std::string network_of(const RunRecord& record) {
+  const auto& model = record.settings.model;
+  if (model.toy.given()) return fmt::format("{} coordinates", record.parameters);
+  return fmt::format("{} with {}, {} parameters, loss {}", text_of(as_value(model.layers)),
+                     text_of(as_value(model.activation)), record.parameters, text_of(as_value(model.loss)));
 }
 
 // All that the log says of one measure, by step; empty if it never does.
 Curve curve_of(const RunFiles& files, const std::string& split, const Scored& measure) {
   Curve curve{split, {}, {}, {}, {}, "line"};
   bool some = false;
-  for (const json& line : files.log) {
-    curve.x.push_back(line.at("step").get<double>());
-    curve.y.push_back(measure.factor * logged(line, split, measure.name));
+  for (const LogLine& line : files.log) {
+    curve.x.push_back(double(line.step));
+    curve.y.push_back(measure.factor * logged(line, split + "." + measure.name).value_or(NAN));
     some = some || std::isfinite(curve.y.back());
   }
   return some ? curve : Curve{split, {}, {}, {}, {}, "line"};
@@ -95,8 +88,20 @@ Figure figure_of(const Scored& measure, std::vector<Curve> curves) {
   return figure;
 }
 
+// In the order of the run.
+std::vector<std::pair<std::string, PartRecord>> parts_of(const RunFiles& files) {
+  std::vector<std::pair<std::string, PartRecord>> out;
+  for (const std::string& name : files.record.parts) {
+    const auto part = files.record.part.find(name);
+    if (part == files.record.part.end() || !files.record.settings.part.contains(name))
+      throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (files.run / "run.json").string(), name);
+    out.emplace_back(name, part->second);
+  }
+  return out;
+}
+
 std::string state_of(const RunFiles& files) {
-  if (files.record.value("finished", false)) return "finished";
+  if (files.record.has_finished()) return "finished";
   return RunLock::held(files.run) ? "running" : "stopped before its end";
 }
 
@@ -107,43 +112,38 @@ RunFiles read_run_files(const std::filesystem::path& run) {
 }
 
 Finding what_was_run(const RunFiles& files) {
-  const json& record = files.record;
-  const json& settings = record.at("settings");
+  const RunRecord& record = files.record;
+  const RunSettings& settings = record.settings;
   Table facts, parts;
   const auto fact = [&](const char* what, const std::string& value) { facts.row({{"what", what}, {"value", value}}); };
   fact("data", data_of(record));
   fact("network", network_of(record));
-  fact("prior", settings.at("model").at("prior").is_null() ? "as the parts say" : text_of(settings["model"]["prior"]));
-  fact("batch", settings.at("batch").at("size").is_string() ? "all rows"
-                                                            : text_of(settings["batch"]["size"]) + " rows a gradient");
-  fact("steps", fmt::format("{} of warm-up, then {}; every {} kept", settings.at("warmup").get<long>(),
-                            record.at("until").get<long>() - settings.at("warmup").get<long>(),
-                            settings.at("every").get<long>()));
-  fact("walkers", text_of(settings.at("walkers")));
-  fact("seed", text_of(settings.at("seed")));
-  fact("command", record.at("command_line"));
-  fact("started", record.at("created_at"));
-  if (record.contains("machine")) fact("machine", record["machine"]);
-  fact("state",
-       state_of(files) +
-           (record.contains("seconds") ? fmt::format(" after {}", duration(record["seconds"].get<double>())) : ""));
-  fact("version",
-       "Kelvin " + record.at("kelvin").get<std::string>() + ", " + settings.at("precision").get<std::string>());
+  const Value batch = as_value(settings.batch.size);
+  fact("prior", settings.model.prior.given() ? text_of(as_value(settings.model.prior)) : "as the parts say");
+  fact("batch", batch.text() ? "all rows" : text_of(batch) + " rows a gradient");
+  fact("steps", fmt::format("{} of warm-up, then {}; every {} kept", settings.warmup,
+                            long(record.until) - settings.warmup, settings.every));
+  fact("walkers", text_of(settings.walkers));
+  fact("seed", text_of(settings.seed));
+  fact("command", record.command_line);
+  fact("started", record.created_at);
+  if (record.machine) fact("machine", *record.machine);
+  fact("state", state_of(files) + (record.seconds ? fmt::format(" after {}", duration(*record.seconds)) : ""));
+  fact("version", "Kelvin " + record.kelvin + ", " + settings.precision);
   std::string moves;
-  for (const std::string name : record.at("parts")) {
-    const json& part = record.at("part").at(name);
-    const json& given = settings.at("part").at(name);
-    const double posterior = part.at("posterior_temperature");
+  for (const auto& [name, part] : parts_of(files)) {
+    const PartSettings& given = settings.part.at(name);
+    const double posterior = part.posterior_temperature;
     parts.row({{"part", name},
-               {"scheme", part.at("scheme")},
-               {"numbers", part.at("size")},
-               {"step", text_of(given.at("step"))},
-               {"friction", text_of(given.at("friction"))},
-               {"temperature T", part.at("temperature")},
+               {"scheme", part.scheme},
+               {"numbers", part.size},
+               {"step", text_of(as_value(given.step))},
+               {"friction", text_of(as_value(given.friction))},
+               {"temperature T", part.temperature},
                {"N T", posterior},
-               {"prior", given.at("prior").is_null() ? "the network's" : text_of(given["prior"])}});
-    moves += fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name,
-                         part.at("size").get<long>(), part.at("scheme").get<std::string>(),
+               {"prior", given.prior.given() ? text_of(as_value(given.prior)) : "the network's"}});
+    moves += fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name, part.size,
+                         part.scheme,
                          posterior == 0 ? "temperature 0: training" : fmt::format("N T = {:.4g}", posterior));
   }
   Finding finding{"run", "What was run", {moves + "."}, {{"", facts}, {"Parts", parts}}, {}};
@@ -177,8 +177,8 @@ Finding learning(const RunFiles& files) {
     finding.figures.push_back(figure_of(measure, std::move(curves)));
     finding.figures.back().caption = fmt::format(
         "Of single draws, averaged over the walkers{}.",
-        files.record.at("settings").at("warmup").get<long>()
-            ? fmt::format("; the first {} steps are warm-up", files.record["settings"]["warmup"].get<long>())
+        files.record.settings.warmup
+            ? fmt::format("; the first {} steps are warm-up", files.record.settings.warmup)
             : "");
   }
   if (!final.rows.empty()) finding.tables.push_back({"", final});

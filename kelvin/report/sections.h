@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kelvin/analysis/finding.h"
-#include "kelvin/core/json.h"
+#include "kelvin/run/record.h"
 
 namespace kelvin {
 
@@ -11,8 +11,8 @@ namespace kelvin {
 struct RunFiles {
   std::filesystem::path run;
   std::string name;
-  nlohmann::json record;            // run.json
-  std::vector<nlohmann::json> log;  // the lines of log.jsonl
+  RunRecord record;          // run.json
+  std::vector<LogLine> log;  // the lines of log.jsonl
 };
 RunFiles read_run_files(const std::filesystem::path& run);
 

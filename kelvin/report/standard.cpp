@@ -19,19 +19,19 @@ constexpr double most_products = 2e10;  // draws x rows x parameters
 bool has_draws(const Samples& samples) { return samples.draws > 0; }
 
 bool has_network(const Samples& samples) {
-  return has_draws(samples) && !samples.record.at("targets").at("names").empty() &&
-         samples.record.at("settings").at("store").at("weights") != "none";
+  return has_draws(samples) && !samples.record.targets.names.empty() &&
+         samples.record.settings.store.weights != "none";
 }
 
 bool is_small(const Samples& samples) {
-  return samples.draws > 1 && has_network(samples) && samples.record.at("parameters") <= most_parameters;
+  return samples.draws > 1 && has_network(samples) && samples.record.parameters <= most_parameters;
 }
 
-bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.contains("tempering"); }
+bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.tempering; }
 
 bool classifies_a_plane(const Samples& samples) {
-  return has_network(samples) && samples.record.at("inputs").at("names").size() == 2 &&
-         samples.record.at("targets").at("classes").size() > 1;
+  return has_network(samples) && samples.record.inputs.names.size() == 2 &&
+         samples.record.targets.classes.size() > 1;
 }
 
 template <class Real>
@@ -41,7 +41,7 @@ Finding predictions(const Samples& samples, const RunSettings& settings) {
   const Splits& splits = again.problem.data;
   const bool tested = splits.test.rows > 0, validated = splits.validation.rows > 0;
   const Dataset& rows = tested ? splits.test : validated ? splits.validation : splits.train;
-  const double affordable = most_products / double(rows.rows) / samples.record.at("parameters").get<double>();
+  const double affordable = most_products / double(rows.rows) / double(samples.record.parameters);
   const std::size_t draws = std::size_t(std::clamp(affordable, double(fewest_draws), double(most_draws)));
   PredictOptions options;
   options.every = std::max<std::size_t>(1, samples.draws * samples.walkers / draws);
@@ -61,7 +61,7 @@ Finding predictions(const Samples& samples, const RunSettings& settings) {
 }
 
 Finding predictions(const Samples& samples, const Remark&) {
-  const RunSettings settings = settings_of(samples);
+  const RunSettings& settings = samples.record.settings;
   return settings.precision == "float" ? predictions<float>(samples, settings) : predictions<double>(samples, settings);
 }
 

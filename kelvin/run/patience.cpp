@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/run/patience.h"
 
-#include "kelvin/core/json.h"
-
 namespace kelvin {
 namespace {
 
@@ -14,24 +12,31 @@ constexpr Measure measures[] = {{"potential", false}, {"loss", false}, {"accurac
 
 }  // namespace
 
-void Patience::look(const nlohmann::json& line) {
+void Patience::look(const LogLine& line) {
   if (!settings_.used()) return;
   const std::string& name = settings_.measure;
   const auto dot = name.find('.');
   const Measure& measure =
       row_named(dot == name.npos ? name : name.substr(dot + 1), std::span<const Measure>(measures), "measure");
-  const nlohmann::json* at = &line;
-  if (dot != name.npos) at = line.contains(name.substr(0, dot)) ? &line[name.substr(0, dot)] : nullptr;
-  if (!at || !at->contains(measure.name))
+  const std::optional<double> found = logged(line, name);
+  if (!found)
     throw Error(
         "patience.measure = \"{}\" is not in the log of this run; give one of another split, such as train.loss, "
         "or set data.validation",
         name);
-  const double x = (*at)[std::string(measure.name)].get<double>();
+  const double x = *found;
   const auto better = [&](double than) { return measure.more_is_better ? x > than : x < than; };
-  if (lines_++ == 0 || better(best_)) best_ = x, without_better_ = since_reduced_ = 0;
-  else ++without_better_, ++since_reduced_;
-  if (settings_.reduce_after && since_reduced_ >= settings_.reduce_after) pace_ *= settings_.factor, since_reduced_ = 0;
+  if (lines_++ == 0 || better(best_)) {
+    best_ = x;
+    without_better_ = since_reduced_ = 0;
+  } else {
+    ++without_better_;
+    ++since_reduced_;
+  }
+  if (settings_.reduce_after && since_reduced_ >= settings_.reduce_after) {
+    pace_ *= settings_.factor;
+    since_reduced_ = 0;
+  }
   if (settings_.target.given() && (better(settings_.target.number("value")) || x == settings_.target.number("value")))
     stop_ = fmt::format("{} has reached {:.6g}", name, x);
   else if (settings_.stop_after && without_better_ >= settings_.stop_after)

@@ -2,16 +2,14 @@
 // Patience: what follows from the lines of a log. Its state is a function of those lines alone, so that a resumed run
 // has it again by reading them.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
-
-#include "kelvin/run/settings.h"
+#include "kelvin/run/record.h"
 
 namespace kelvin {
 
 class Patience {
  public:
   explicit Patience(const PatienceSettings& settings) : settings_(settings) {}
-  void look(const nlohmann::json& line);             // one more line of the log
+  void look(const LogLine&);                         // one more line of the log
   double pace() const { return pace_; }              // what all steps are multiplied by
   const std::string& stop() const { return stop_; }  // why the run should stop; empty if it should not
 

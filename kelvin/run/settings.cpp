@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kelvin/ensemble/coupling.h"
-#include "kelvin/core/record.h"
+#include "kelvin/core/settings.h"
 #include "kelvin/dynamics/preset.h"
 
 namespace kelvin {
@@ -28,16 +28,16 @@ const Value::Group& part_in(const Value::Group& group, const std::string& name) 
 void complete_phase(Value::Group& phase, const Value::Group& file, std::size_t layers) {
   const auto all = file.find("part");
   if (all != file.end() && all->second.group()) {
-    Value& mine = phase.try_emplace("part", Value{Value::Group(), all->second.where}).first->second;
+    Value& mine = phase.try_emplace("part", placed(Value::Group(), all->second.where)).first->second;
     if (!mine.group()) return;  // refused where parts are read
     auto& parts = std::get<Value::Group>(mine.is);
     for (const auto& [name, value] : std::get<Value::Group>(all->second.is)) {
-      Value& part = parts.try_emplace(name, Value{Value::Group(), value.where}).first->second;
+      Value& part = parts.try_emplace(name, placed(Value::Group(), value.where)).first->second;
       const Value::Group& usual = part_in(file, name);
       for (const char* key : {"blocks", "prior", "penalty", "mask", "start", "weight_decay", "constraint"})
         if (const auto own = part_in(phase, name).find(key); own != part_in(phase, name).end()) {
           const auto there = usual.find(key);
-          if (there == usual.end() || as_json(there->second) != as_json(own->second))
+          if (there == usual.end() || there->second != own->second)
             throw Error("{}: {} of part \"{}\" cannot change from phase to phase; give it in [part.{}]",
                         own->second.where, key, name, name);
         }

@@ -11,6 +11,7 @@
 
 #include "kelvin/core/entry.h"
 #include "kelvin/core/error.h"
+#include "kelvin/io/json.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
@@ -27,11 +28,8 @@ Variable variable_at(const fs::path& samples, const std::string& group, const st
   const fs::path array = samples / group / name, attributes = array / ".zattrs";
   const ZarrShape shape = read_zarr_metadata(array);
   Variable v{group, name, shape.each, {}, shape.type};
-  try {
-    v.dimensions = nlohmann::json::parse(read_file(attributes)).at("_ARRAY_DIMENSIONS");
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", attributes.string(), e.what());
-  }
+  v.dimensions =
+      parse_json(read_file(attributes), attributes.string()).as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
   if (v.dimensions.size() != 2 + v.shape.size())
     throw Error("\"{}\" is damaged: it names {} dimensions of {}", attributes.string(), v.dimensions.size(),
                 2 + v.shape.size());
@@ -219,9 +217,9 @@ double one(const Selection&) { return 1; }
 double unknown(const Selection&) { return std::numeric_limits<double>::quiet_NaN(); }
 // The step of the first part, if it is a number and not a schedule.
 double step_of(const Selection& s) {
-  const auto at = nlohmann::json::json_pointer("/settings/part") / s.samples.parts.front() / "step";
-  const auto step = s.samples.record.value(at, nlohmann::json());
-  return step.is_number() ? step.get<double>() : unknown(s);
+  const auto& parts = s.samples.record.settings.part;
+  const auto part = parts.find(s.samples.parts.front());
+  return part != parts.end() && part->second.step.name == "constant" ? part->second.step.number("value") : unknown(s);
 }
 constexpr StanColumn stan_columns[] = {
     {"lp__", "lp", false, unknown},
@@ -287,7 +285,7 @@ void write_stan_csv(const Selection& s, const std::string& file) {
   }
   out.end_row();
 
-  const double rows = std::max(1.0, s.samples.record.value("rows", 1.0));
+  const double rows = double(std::max<std::size_t>(1, s.samples.record.rows));
   in_pieces(s.samples.draws, width_of(blocks), [&](std::size_t first, std::size_t count) {
     std::vector<std::vector<double>> columns;
     for (std::size_t c = 0; c < sources.size(); ++c) {
@@ -354,16 +352,12 @@ std::size_t Selection::draws_in(const std::string& group) const {
 std::map<std::string, std::string> Selection::about() const {
   std::map<std::string, std::string> texts = {{"run", run_directory(samples.run).filename().string()}};
   const fs::path attributes = samples.run / "samples.zarr" / ".zattrs";
-  try {
-    const auto given = nlohmann::json::parse(read_file(attributes));
-    for (const auto& [key, value] : given.items())
-      texts[key] = value.is_string() ? value.get<std::string>() : value.dump();
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", attributes.string(), e.what());
-  }
+  const Value given = parse_json(read_file(attributes), attributes.string());
+  for (const auto& [key, value] : given.entries())
+    texts[key] = value.text() ? value.as<std::string>() : to_json(value);
   for (const std::string& part : samples.parts)
-    texts["schemes"] += (texts["schemes"].empty() ? "" : " ") +
-                        samples.record.value(nlohmann::json::json_pointer("/part") / part / "scheme", std::string());
+    if (const auto at = samples.record.part.find(part); at != samples.record.part.end())
+      texts["schemes"] += (texts["schemes"].empty() ? "" : " ") + at->second.scheme;
   return texts;
 }
 

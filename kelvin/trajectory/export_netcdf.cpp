@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/core/record.h"
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/export.h"
 #include "kelvin/trajectory/netcdf_library.h"
 
@@ -118,16 +118,16 @@ std::vector<Plain> plain_arrays(const std::filesystem::path& group) {
   for (const auto& entry : std::filesystem::directory_iterator(group))
     if (entry.is_directory()) places.insert(entry.path());
   std::vector<Plain> arrays;
-  for (const auto& place : places) try {
-      const auto about = nlohmann::json::parse(read_file(place / ".zarray"));
-      Plain array{place.filename().string(), about.at("dtype"), sizes_in(about.at("shape")),
-                  nlohmann::json::parse(read_file(place / ".zattrs")).at("_ARRAY_DIMENSIONS"), place};
-      if (array.shape.empty() || array.shape.size() != array.dimensions.size())
-        throw Error("it names {} dimensions of {}", array.dimensions.size(), array.shape.size());
-      if (about.at("chunks") == about.at("shape")) arrays.push_back(std::move(array));  // draws grow in chunks
-    } catch (const std::exception& e) {
-      throw Error("\"{}\" is damaged: {}", place.string(), e.what());
-    }
+  for (const auto& place : places) {
+    const Value about = parse_json(read_file(place / ".zarray"), (place / ".zarray").string());
+    const Value attributes = parse_json(read_file(place / ".zattrs"), (place / ".zattrs").string());
+    Plain array{place.filename().string(), about.as<std::string>("dtype"), about.as<std::vector<std::size_t>>("shape"),
+                attributes.as<std::vector<std::string>>("_ARRAY_DIMENSIONS"), place};
+    if (array.shape.empty() || array.shape.size() != array.dimensions.size())
+      throw Error("\"{}\" is damaged: it names {} dimensions of {}", place.string(), array.dimensions.size(),
+                  array.shape.size());
+    if (about.at("chunks") == about.at("shape")) arrays.push_back(std::move(array));  // draws grow in chunks
+  }
   return arrays;
 }
 

@@ -5,11 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/core/error.h"
-#include "kelvin/core/record.h"
+#include "kelvin/io/json.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/safetensors.h"
 #include "kelvin/trajectory/zarr.h"
@@ -18,23 +17,28 @@ namespace kelvin {
 
 namespace fs = std::filesystem;
 
-nlohmann::json read_record(const fs::path& run) {
+RunRecord read_record(const fs::path& run) {
   if (!fs::is_directory(run))
     throw Error("\"{}\" is not a run; give the directory that `kelvin sample` or `kelvin train` wrote", run.string());
-  try {
-    return nlohmann::json::parse(read_file(run / "run.json"));
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
-  }
+  return parse_record(read_file(run / "run.json"), (run / "run.json").string());
 }
 
-std::vector<nlohmann::json> read_log(const fs::path& run) {
-  std::vector<nlohmann::json> out;
-  if (!fs::exists(run / "log.jsonl")) return out;
-  std::stringstream lines(read_file(run / "log.jsonl"));
-  for (std::string text; std::getline(lines, text);)  // the last line of a run that is under way may be half a line
-    if (auto line = nlohmann::json::parse(text, nullptr, false); line.is_object() && line.contains("step"))
-      out.push_back(std::move(line));
+void write_record(const fs::path& run, const RunRecord& record) {
+  write_file(run / "run.json", to_json(recorded(record), 2) + "\n");
+}
+
+std::vector<LogLine> read_log(const fs::path& run) {
+  std::vector<LogLine> out;
+  const fs::path file = run / "log.jsonl";
+  if (!fs::exists(file)) return out;
+  const std::string text = read_file(file);
+  std::string_view rest = text;  // after the last line break: what a run that is under way, or was killed, has begun
+  for (std::size_t end; (end = rest.find('\n')) != rest.npos; rest.remove_prefix(end + 1)) try {
+      out.push_back(parse_log_line(rest.substr(0, end), file.string()));
+    } catch (const Error&) {
+      throw Error("\"{}\" is damaged: line {} is none of a log; remove it, or put back a copy of the file",
+                  file.string(), out.size() + 1);
+    }
   return out;
 }
 
@@ -54,31 +58,15 @@ std::vector<std::size_t> drawn_by_weight(std::span<const double> log_weights) {
   return out;
 }
 
-namespace {
-
-// Of a run whose walkers stood on ladders of temperatures, every so manieth had the one that was asked for.
-std::size_t rungs_in(const nlohmann::json& record, const fs::path& run) {
-  const auto settings = record.find("settings");
-  if (settings == record.end() || !settings->contains("exchange")) return 1;
-  ExchangeSettings exchange;
-  read(exchange, as_value(settings->at("exchange"), (run / "run.json").string()), "exchange");
-  return rungs_of(exchange).size();
-}
-
-}  // namespace
-
 Samples open_samples(const fs::path& run, Which which) {
   Samples s;
   s.run = run;
   s.record = read_record(run);
-  try {
-    s.blocks = s.record.at("blocks").get<std::vector<std::string>>();
-    s.parts = s.record.at("parts").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception& e) {
-    throw Error("\"{}\" is damaged: {}", (run / "run.json").string(), e.what());
-  }
+  s.blocks = s.record.blocks;
+  s.parts = s.record.parts;
   s.manifest = read_manifest(run);
-  const std::size_t rungs = which == Which::every ? 1 : rungs_in(s.record, run);
+  // Of a run whose walkers stood on ladders of temperatures, every so manieth had the one that was asked for.
+  const std::size_t rungs = which == Which::every ? 1 : rungs_of(s.record.settings.exchange).size();
   for (std::size_t w = 0; w < s.manifest.draws.size(); w += rungs) s.stored.push_back(w);
   s.walkers = s.stored.size();
   s.draws = *std::min_element(s.manifest.draws.begin(), s.manifest.draws.end());
@@ -102,7 +90,7 @@ std::vector<double> Samples::array(const std::string& name, std::size_t walker, 
   const fs::path at = run / "samples.zarr" / name, about = at / ".zarray";
   const std::string text = read_file(about);
   const ZarrShape shape = parse_zarr_metadata(text, about.string());
-  if (zarr_fingerprint(nlohmann::json::parse(text)) != known->second)
+  if (zarr_fingerprint(parse_json(text, about.string())) != known->second)
     throw Error("\"{}\" is damaged: it does not say what manifest.json vouches for", about.string());
   if (chosen.empty() || name.starts_with("warmup_") || count == 0)
     return read_zarr(at, shape, stored[walker], first, count);

@@ -2,8 +2,8 @@
 // Reading a run back, finished or still growing: what it was, and its draws.
 #pragma once
 
-#include "kelvin/core/json.h"
 #include "kelvin/energy/potential.h"
+#include "kelvin/run/record.h"
 #include "kelvin/trajectory/manifest.h"
 
 namespace kelvin {
@@ -17,7 +17,7 @@ enum class Which { asked_for, every };
 
 struct Samples {
   std::filesystem::path run;
-  nlohmann::json record;  // run.json
+  RunRecord record;  // run.json
   Manifest manifest;
   std::size_t walkers = 0, draws = 0;  // draws that every walker has on the disk, as far as they are looked at
   std::vector<std::size_t> stored;     // numbers of the walkers looked at: those at the temperature that was asked for
@@ -34,8 +34,9 @@ struct Samples {
   std::vector<double> running_variance(const std::string& block, std::size_t walker) const;
 };
 
-nlohmann::json read_record(const std::filesystem::path& run);            // run.json
-std::vector<nlohmann::json> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
+RunRecord read_record(const std::filesystem::path& run);          // run.json
+void write_record(const std::filesystem::path& run, const RunRecord&);
+std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 
 // Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz or .safetensors file with that

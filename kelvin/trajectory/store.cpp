@@ -77,7 +77,7 @@ std::uint64_t Store<Real>::Phase::visible() const {
 }
 
 template <class Real>
-Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, nlohmann::json attributes,
+Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, Value attributes,
                    std::function<double()> seconds, std::vector<Kept> kept)
     : run_(run),
       samples_(run / "samples.zarr"),

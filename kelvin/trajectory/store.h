@@ -23,7 +23,7 @@ class Store {
  public:
   // `kept` is what a checkpoint says was given before; empty for a new run. The attributes are those of samples.zarr;
   // `seconds` tells the time since the run began.
-  Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, nlohmann::json attributes,
+  Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, Value attributes,
         std::function<double()> seconds, std::vector<Kept> kept = {});
   ~Store();
   void keep(const Draw<Real>&);  // a Sink: walkers may call at the same time
@@ -72,7 +72,7 @@ class Store {
   std::size_t stored_size_ = 0;
   std::vector<std::vector<Real>> gathered_;  // their numbers, of each walker; empty if there is no slack
   double rows_;
-  nlohmann::json attributes_;
+  Value attributes_;
   std::function<double()> seconds_;
   std::vector<Kept> kept_;
   Manifest manifest_;

@@ -10,8 +10,7 @@
 #include <memory>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/core/json.h"
-#include "kelvin/core/record.h"
+#include "kelvin/io/json.h"
 
 namespace kelvin {
 
@@ -61,14 +60,13 @@ std::size_t product(const std::vector<std::size_t>& extents) {
   return n;
 }
 
-// The product, or an error if the true size of anything could not be that large.
-std::size_t plausible_product(const std::vector<std::size_t>& extents) {
+// The true size of anything could not be larger.
+void check_plausible(const std::vector<std::size_t>& extents, const std::string& file) {
   std::size_t n = 1;
   for (const std::size_t k : extents) {
-    if (k == 0 || n > (std::size_t(1) << 40) / k) throw Error("its shape cannot be true");
+    if (k == 0 || n > (std::size_t(1) << 40) / k) throw Error("\"{}\" is damaged: its shape cannot be true", file);
     n *= k;
   }
-  return n;
 }
 
 }  // namespace
@@ -82,15 +80,15 @@ std::size_t ZarrShape::bytes() const { return size() * type->width; }
 ZarrAbout zarr_about(std::string_view type, const std::vector<std::size_t>& shape,
                      const std::vector<std::size_t>& chunks, const std::vector<std::string>& dimensions) {
   const bool nan = type.starts_with("<f");
-  return {{{"zarr_format", 2},
-           {"shape", shape},
-           {"chunks", chunks},
-           {"dtype", type},
-           {"order", "C"},
-           {"fill_value", nan ? nlohmann::json("NaN") : nlohmann::json()},
-           {"filters", nullptr},
-           {"compressor", {{"id", "zstd"}, {"level", level}}}},
-          {{"_ARRAY_DIMENSIONS", dimensions}}};
+  return {.array = Value::Group{{"zarr_format", 2},
+                                {"shape", shape},
+                                {"chunks", chunks},
+                                {"dtype", type},
+                                {"order", "C"},
+                                {"fill_value", nan ? Value("NaN") : Value()},
+                                {"filters", Value()},
+                                {"compressor", Value::Group{{"id", "zstd"}, {"level", level}}}},
+          .attributes = Value::Group{{"_ARRAY_DIMENSIONS", dimensions}}};
 }
 
 ZarrAbout zarr_about(const ZarrShape& shape) {
@@ -102,10 +100,11 @@ ZarrAbout zarr_about(const ZarrShape& shape) {
   return zarr_about(shape.type->name, whole, chunks, names);
 }
 
-std::string zarr_fingerprint(const nlohmann::json& array) {
-  nlohmann::json fixed = array;
-  if (fixed.contains("shape") && fixed["shape"].size() > 1) fixed["shape"][1] = 0;
-  return fmt::format("{:08x}", checksum(fixed.dump()));
+std::string zarr_fingerprint(const Value& array) {
+  Value::Group fixed = array.entries();
+  if (const auto shape = fixed.find("shape"); shape != fixed.end())
+    if (auto* extents = std::get_if<Value::List>(&shape->second.is); extents && extents->size() > 1) (*extents)[1] = 0;
+  return fmt::format("{:08x}", checksum(to_json(fixed)));
 }
 
 fs::path zarr_chunk(const fs::path& array, std::size_t dimensions, std::size_t walker, std::size_t chunk) {
@@ -150,23 +149,21 @@ std::string unpack(std::string_view packed, std::size_t bytes, const std::string
 }
 
 ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file) {
-  try {
-    const auto about = nlohmann::json::parse(text);
-    const auto whole = sizes_in(about.at("shape"));
-    const auto chunks = sizes_in(about.at("chunks"));
-    if (whole.size() < 2 || chunks.size() != whole.size() || chunks[0] != 1 || chunks[1] == 0 ||
-        !std::equal(chunks.begin() + 2, chunks.end(), whole.begin() + 2) || about.at("compressor").at("id") != "zstd" ||
-        !about.at("filters").is_null() || about.at("order") != "C")
-      throw Error("it is not an array of draws as kelvin writes them");
-    ZarrShape s;
-    s.walkers = whole[0], s.draws = whole[1], s.chunk = chunks[1];
-    s.each.assign(whole.begin() + 2, whole.end());
-    s.type = &zarr_type(about.at("dtype").get<std::string>());
-    plausible_product(chunks);
-    return s;
-  } catch (const std::exception& e) {
-    throw Error("\"{}\" is damaged: {}", file, e.what());
-  }
+  const Value about = parse_json(text, file);
+  const auto whole = about.as<std::vector<std::size_t>>("shape");
+  const auto chunks = about.as<std::vector<std::size_t>>("chunks");
+  if (whole.size() < 2 || chunks.size() != whole.size() || chunks[0] != 1 || chunks[1] == 0 ||
+      !std::equal(chunks.begin() + 2, chunks.end(), whole.begin() + 2) || about.at("compressor").at("id") != "zstd" ||
+      !about.at("filters").null() || about.at("order") != "C")
+    throw Error("\"{}\" is damaged: it is not an array of draws as kelvin writes them", file);
+  check_plausible(chunks, file);
+  ZarrShape s;
+  s.walkers = whole[0];
+  s.draws = whole[1];
+  s.chunk = chunks[1];
+  s.each.assign(whole.begin() + 2, whole.end());
+  s.type = &row_named(about.as<std::string>("dtype"), zarr_types(), "type of numbers", file);
+  return s;
 }
 
 ZarrShape read_zarr_metadata(const fs::path& array) {

@@ -4,7 +4,7 @@
 #pragma once
 #include <span>
 
-#include "kelvin/core/json.h"
+#include "kelvin/core/value.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
@@ -32,14 +32,14 @@ struct ZarrShape {
 
 // .zarray and .zattrs of any array.
 struct ZarrAbout {
-  nlohmann::json array, attributes;
+  Value array, attributes;
 };
 ZarrAbout zarr_about(const ZarrShape&);
 ZarrAbout zarr_about(std::string_view type, const std::vector<std::size_t>& shape,
                      const std::vector<std::size_t>& chunks, const std::vector<std::string>& dimensions);
 
 // A checksum of all that .zarray says but the number of draws.
-std::string zarr_fingerprint(const nlohmann::json& array);
+std::string zarr_fingerprint(const Value& array);
 
 std::filesystem::path zarr_chunk(const std::filesystem::path& array, std::size_t dimensions, std::size_t walker,
                                  std::size_t chunk);

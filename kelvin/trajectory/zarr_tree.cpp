@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin {
@@ -13,15 +14,15 @@ std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& nu
   return bytes;
 }
 
-void ZarrTree::tell(const std::string& file, nlohmann::json about) {
-  write_file(root_ / file, about.dump(2), false);
+void ZarrTree::tell(const std::string& file, Value about) {
+  write_file(root_ / file, to_json(about, 2), false);
   told_[file] = std::move(about);
 }
 
-void ZarrTree::group(const std::string& name, const nlohmann::json& attributes) {
+void ZarrTree::group(const std::string& name, const Value& attributes) {
   const std::string below = name.empty() ? "" : name + "/";
   make_directories(root_ / name);
-  tell(below + ".zgroup", nlohmann::json{{"zarr_format", 2}});
+  tell(below + ".zgroup", Value::Group{{"zarr_format", 2}});
   tell(below + ".zattrs", attributes);
 }
 
@@ -32,13 +33,15 @@ void ZarrTree::describe(const std::string& array, const ZarrAbout& about) {
 }
 
 void ZarrTree::lengthen(const std::string& array, std::size_t dimension, std::uint64_t length) {
-  nlohmann::json about = told_.at(array + "/.zarray");
-  about["shape"][dimension] = length;
+  Value about = told_.at(array + "/.zarray");
+  Value& shape = std::get<Value::Group>(about.is).at("shape");
+  std::get<Value::List>(shape.is).at(dimension) = length;
   tell(array + "/.zarray", std::move(about));
 }
 
 void ZarrTree::consolidate() {
-  write_file(root_ / ".zmetadata", nlohmann::json{{"zarr_consolidated_format", 1}, {"metadata", told_}}.dump(2), false);
+  const Value all = Value::Group{{"zarr_consolidated_format", 1}, {"metadata", told_}};
+  write_file(root_ / ".zmetadata", to_json(all, 2), false);
 }
 
 void ZarrTree::write(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,

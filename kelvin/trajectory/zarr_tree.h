@@ -2,7 +2,6 @@
 // A hierarchy of zarr groups and arrays on the disk. What a file tells of a group or an array is also an entry of
 // .zmetadata, which xarray reads in one go.
 #pragma once
-#include "kelvin/core/json.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -16,7 +15,7 @@ class ZarrTree {
   bool has_group(const std::string& name) const { return told_.contains(name + "/.zgroup"); }
   bool has_array(const std::string& name) const { return told_.contains(name + "/.zarray"); }
 
-  void group(const std::string& name, const nlohmann::json& attributes);  // "" is the root
+  void group(const std::string& name, const Value& attributes);  // "" is the root
   void describe(const std::string& array, const ZarrAbout&);
   void lengthen(const std::string& array, std::size_t dimension, std::uint64_t length);
   void consolidate();  // .zmetadata
@@ -29,10 +28,10 @@ class ZarrTree {
   void write_names(const std::string& coordinate, const std::vector<std::string>&);  // texts, four bytes a letter
 
  private:
-  void tell(const std::string& file, nlohmann::json about);
+  void tell(const std::string& file, Value about);
 
   std::filesystem::path root_;
-  nlohmann::json told_ = nlohmann::json::object();  // all .zgroup, .zattrs and .zarray, by name
+  Value::Group told_;  // all .zgroup, .zattrs and .zarray, by name
 };
 
 }  // namespace kelvin

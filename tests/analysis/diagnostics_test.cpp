@@ -6,23 +6,21 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
-#include "kelvin/core/json.h"
+#include "tests/files.h"
+#include "tests/json.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
-
-double number(const json& value) { return value.is_null() ? NAN : value.get<double>(); }
+double number(const Json& value) { return value.null() ? NAN : value.as<double>(); }
 
 // R's numbers have 15 digits; sums are taken in another order and transforms have another length.
-void expect_same(double ours, const json& theirs, const std::string& what) {
-  if (theirs.is_null()) EXPECT_TRUE(std::isnan(ours)) << what << " is " << ours << ", not NA";
+void expect_same(double ours, const Json& theirs, const std::string& what) {
+  if (theirs.null()) EXPECT_TRUE(std::isnan(ours)) << what << " is " << ours << ", not NA";
   else EXPECT_NEAR(ours, double(theirs), 1e-9 * std::abs(double(theirs)) + 1e-14) << what;
 }
 
@@ -45,11 +43,11 @@ TEST(Diagnostics, AgreeWithPosteriorOnEveryStoredDrawSet) {
     const std::string name = entry.path().stem();
     if (!name.starts_with("posterior_")) continue;
     ++sets;
-    const json file = json::parse(std::ifstream(entry.path()));
+    const Json file = Json::parse(bytes_of(entry.path()));
     Chains chains;
-    for (const json& draws : file["draws"]) {
+    for (const Json& draws : file["draws"]) {
       auto& mine = chains.emplace_back();
-      for (const json& x : draws) mine.push_back(number(x));
+      for (const Json& x : draws) mine.push_back(number(x));
     }
     for (const Row& r : rows) expect_same(r.value(chains), file[r.name], name + " " + r.name);
     const double shares[] = {0.05, 0.5, 0.95};

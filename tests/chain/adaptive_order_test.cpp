@@ -16,7 +16,7 @@ std::vector<double> orders_of(const std::string& scheme) {
   const auto prepare = [&](double h) {
     PartSettings part = moving(scheme, h);
     part.sigma = number(0.9), part.eps = number(0.7), part.xi = 0;
-    const Choice toy("double_well", {{"height", {0.5, ""}}, {"tilt", {0.3, ""}}});
+    const Choice toy("double_well", {{"height", 0.5}, {"tilt", 0.3}});
     Prepared made;
     made.chain = std::make_unique<Chain<double>>(make_toy<double>(toy), recipe_for(*make_toy<double>(toy), part),
                                                  Batches({}, 0, 1, 0), *made.noise, 1, 0);

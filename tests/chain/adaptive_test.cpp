@@ -12,7 +12,7 @@ PartSettings adaptive(const std::string& scheme, double h, double sigma, double 
   return part;
 }
 
-Choice noisy(double noise) { return Choice("noisy", {{"noise", {noise, ""}}}); }
+Choice noisy(double noise) { return Choice("noisy", {{"noise", noise}}); }
 
 struct Law {
   Estimate xi, xi_variance, kinetic, position;  // position: q^2 per coordinate

@@ -182,7 +182,7 @@ TEST(Chain, ThreadsDoNotChangeTheBytes) {
 }
 
 TEST(Chain, ThreadsOverOnePartDoNotChangeTheBytes) {
-  const Choice toy("gaussian", {{"dimension", {300001L, ""}}});
+  const Choice toy("gaussian", {{"dimension", 300001L}});
   Walker<float> one(toy, moving("BAOAB", 0.3)), three(toy, moving("BAOAB", 0.3));
   three.chain.use_threads(3);
   for (int n = 0; n < 3; ++n) one.chain.step(), three.chain.step();

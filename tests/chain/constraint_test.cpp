@@ -21,9 +21,9 @@ std::vector<Case> cases() {
   for (const auto& [rows, columns] : {std::pair{std::size_t(7), std::size_t(4)}, {4, 7}, {5, 5}}) {
     for (const char* name : {"circle", "sphere", "norm"})
       for (const char* how : {"orthogonal", "oblique"})
-        all.push_back({constraint(name, 0.8, {{"projection", {std::string(how), ""}}}), rows, columns});
+        all.push_back({constraint(name, 0.8, {{"projection", std::string(how)}}), rows, columns});
     for (const char* how : {"orthogonal", "oblique"})
-      all.push_back({constraint("orthogonal", 0, {{"projection", {std::string(how), ""}}}), rows, columns});
+      all.push_back({constraint("orthogonal", 0, {{"projection", std::string(how)}}), rows, columns});
     all.push_back({constraint("box", 0.8), rows, columns});
   }
   return all;
@@ -175,7 +175,7 @@ TEST(Constraint, ObliqueReturnsAlongTheOldNormalOrthogonalToTheNearestPoint) {
 TEST(Constraint, AnObliqueReturnFromTooFarIsCounted) {
   for (const char* name : {"circle", "sphere", "norm"})
     for (const double far : {1e-3, 1e4}) {
-      Placed x({constraint(name, 0.8, {{"projection", {std::string("oblique"), ""}}}), 7, 4});
+      Placed x({constraint(name, 0.8, {{"projection", std::string("oblique")}}), 7, 4});
       const auto from = x.q;
       for (std::size_t i = 0; i < x.q.size(); ++i) x.q[i] += far * x.p[i];
       x.on->project(x.here(), from, x.tally);
@@ -341,9 +341,9 @@ TEST(Constraint, MisuseIsRefusedInOneSentence) {
   const auto plain = moving("BAOAB", 0.1);
   EXPECT_THAT(refusal(held(plain, constraint("circel", 1))), HasSubstr("did you mean \"circle\""));
   EXPECT_THAT(refusal(held(plain, constraint("circle"))), HasSubstr("needs radius"));
-  EXPECT_THAT(refusal(held(plain, constraint("circle", 0, {{"radius", {-1.0, ""}}}))), HasSubstr("greater than 0"));
+  EXPECT_THAT(refusal(held(plain, constraint("circle", 0, {{"radius", -1.0}}))), HasSubstr("greater than 0"));
   EXPECT_THAT(refusal(held(plain, constraint("orthogonal", 1))), HasSubstr("no parameter \"radius\""));
-  EXPECT_THAT(refusal(held(plain, constraint("sphere", 1, {{"projection", {std::string("skew"), ""}}}))),
+  EXPECT_THAT(refusal(held(plain, constraint("sphere", 1, {{"projection", std::string("skew")}}))),
               HasSubstr("\"orthogonal\" or \"oblique\""));
   EXPECT_THAT(refusal(held(moving("UBU", 0.1), constraint("circle", 1))), HasSubstr("use A, B and O"));
   EXPECT_THAT(refusal(held(plain, constraint("circle", 1)), {"W0[0,0]"}), HasSubstr("frozen entries"));
@@ -351,7 +351,7 @@ TEST(Constraint, MisuseIsRefusedInOneSentence) {
   auto decaying = held(moving("adamw", 0.1), constraint("circle", 1));
   decaying.weight_decay = 0.1;
   EXPECT_THAT(refusal(decaying), HasSubstr("in place of weight_decay"));
-  auto biases = held(plain, constraint("norm", 1, {{"biases", {true, ""}}}));
+  auto biases = held(plain, constraint("norm", 1, {{"biases", true}}));
   EXPECT_EQ(refusal(biases), "");
   const Linear<double> tiny(1, 2, 1);
   EXPECT_THROW(make_recipe({{"all", held(plain, constraint("norm", 1))}}, {"b"}, tiny.blocks(), {}), Error);

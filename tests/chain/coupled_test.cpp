@@ -169,7 +169,7 @@ TEST(Coupled, RefusesWhatHasNoBias) {
   EXPECT_THAT(refusal("hmc", 1), testing::HasSubstr("Metropolis"));
   EXPECT_THAT(refusal("verlet", 1), testing::HasSubstr("no noise"));
   PartSettings falling = moving("BAOAB", 0.1);
-  falling.step = Choice("cosine", {{"from", {0.2, ""}}, {"to", {0.1, ""}}});
+  falling.step = Choice("cosine", {{"from", 0.2}, {"to", 0.1}});
   EXPECT_THAT(error_of([&] { check_coupling(problem_of(gaussian({1}), falling).recipe); }),
               testing::HasSubstr("step goes from"));
 }

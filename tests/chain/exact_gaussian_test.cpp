@@ -14,7 +14,7 @@ struct Variances {
 Choice oscillator(const Scheme& scheme, double stiffness) {
   const bool pieces = std::ranges::any_of(scheme.moves, [](const Move& m) { return m.letter->piece > 0; });
   if (!pieces) return gaussian({stiffness});
-  return Choice("two_scales", {{"slow", {0.3 * stiffness, ""}}, {"fast", {0.7 * stiffness, ""}}});
+  return Choice("two_scales", {{"slow", 0.3 * stiffness}, {"fast", 0.7 * stiffness}});
 }
 
 AffineMap map_of(const Recipe& recipe, double stiffness) {
@@ -234,7 +234,7 @@ TEST(ExactGaussian, FivePercentMoreNoiseWouldBeSeen) {
 }
 
 TEST(ExactGaussian, BaoabSamplesACorrelatedGaussianWithItsMean) {
-  const Choice toy("gaussian", {{"covariance", {Value::List{{2.0, ""}, {0.6, ""}, {0.6, ""}, {1.0, ""}}, ""}}});
+  const Choice toy("gaussian", {{"covariance", Value::List{2.0, 0.6, 0.6, 1.0}}});
   const auto potential = make_toy<double>(toy);
   const Eigen::MatrixXd c = stationary_covariance(affine_map(*potential, recipe_for(*potential, moving("BAOAB", 0.5))));
   EXPECT_NEAR(c(0, 0), 2, 1e-12);

@@ -67,7 +67,7 @@ TEST(Microcanonical, StrayingForgetsADirectionAsItsRateSays) {
   EXPECT_NEAR(product, std::exp(-0.35), 4 * 0.05 / std::sqrt(times) + 0.005);
 }
 
-Choice isotropic(long d) { return Choice("gaussian", {{"dimension", {d, ""}}}); }
+Choice isotropic(long d) { return Choice("gaussian", {{"dimension", d}}); }
 
 struct Sampled {
   Estimate square;

@@ -193,7 +193,7 @@ TEST(Penalties, GradientsAreRight) {
       std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Matrix>(*this); }
     };
     Choice choice = Choice::number_of(std::string(row.name), "strength", 0.7);
-    if (row.parameters.size() > 1) choice.values["radius"] = {0.5, ""};  // among the entries of the point
+    if (row.parameters.size() > 1) choice.values["radius"] = 0.5;  // among the entries of the point
     const auto u =
         with_penalties<double>(std::make_unique<Matrix>(), {{"tall", choice}, {"flat", choice}, {"bias", choice}});
     SCOPED_TRACE(row.name);
@@ -232,7 +232,7 @@ TEST(Penalties, ASoftConstraintCostsTheSquareOfWhatItHolds) {
 
 TEST(Penalties, NumbersBelowZeroAreRefused) {
   Choice choice = Choice::number_of("box", "strength", 1);
-  choice.values["radius"] = {-0.5, ""};
+  choice.values["radius"] = -0.5;
   EXPECT_THAT(error_of([&] {
                 with_penalties<double>(std::make_unique<Coupled>(), {{"layer1.weight", choice}});
               }),

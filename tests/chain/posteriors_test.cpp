@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // HMC and NUTS, with what their warm-up finds, on posteriors that are known: by formula, by quadrature, and for the
 // eight schools by the reference draws of posteriordb too.
-#include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/files.h"
+#include "tests/json.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -94,8 +94,8 @@ TEST(Posteriors, EightSchools) {
   expect_moments(toy, "hmc", 30000);
 
   const Sampled s = sampled(toy, "nuts", 20000, 0.9);
-  const auto reference =
-      nlohmann::json::parse(std::ifstream(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
+  const Json reference =
+      Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
   for (std::size_t k = 0; k < 10; ++k) {
     const auto value = [&](const std::vector<double>& q) {
       return k == 8 ? q[0] : k == 9 ? std::exp(q[1]) : q[0] + std::exp(q[1]) * q[2 + k];
@@ -111,13 +111,13 @@ TEST(Posteriors, EightSchools) {
 
 TEST(Posteriors, EightSchoolsByQuadratureAreThoseOfTheReference) {
   const Moments exact = exact_moments(with("{ name = 'eight_schools', centred = 1 }"), 1);
-  const auto reference =
-      nlohmann::json::parse(std::ifstream(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
+  const Json reference =
+      Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
   for (std::size_t k = 0; k < 9; ++k) {
     const std::size_t i = k == 8 ? 0 : 2 + k;
     const double m = reference["mean"][k], v = reference["square"][k];
-    EXPECT_NEAR(exact.mean[i], m, 4 * reference["mean_error"][k].get<double>());
-    EXPECT_NEAR(exact.variance[i] + exact.mean[i] * exact.mean[i], v, 4 * reference["square_error"][k].get<double>());
+    EXPECT_NEAR(exact.mean[i], m, 4 * reference["mean_error"][k].as<double>());
+    EXPECT_NEAR(exact.variance[i] + exact.mean[i] * exact.mean[i], v, 4 * reference["square_error"][k].as<double>());
   }
 }
 

@@ -121,7 +121,7 @@ TEST(SamAdams, GoesOnBitForBitAndAllocatesNothing) {
 }
 
 TEST(SamAdams, ThreadsDoNotChangeTheBytes) {
-  const Choice toy("gaussian", {{"dimension", {300000L, ""}}});
+  const Choice toy("gaussian", {{"dimension", 300000L}});
   Tuned<float> one(toy, moving("samadams", 0.2)), two(toy, moving("samadams", 0.2));
   two->use_threads(2);
   for (int n = 0; n < 4; ++n) one->step(), two->step();

@@ -4,37 +4,35 @@
 
 #include "kelvin/analysis/analyses.h"
 #include "kelvin/analysis/weights.h"
-#include "kelvin/core/json.h"
-#include "kelvin/core/record.h"
 #include "kelvin/io/npy.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string source = KELVIN_SOURCE_DIR;
 
-json found(const Desk& desk, const std::string& arguments) {
+Json found(const Desk& desk, const std::string& arguments) {
   const Outcome ran = desk.kelvin("analyse " + arguments + " --json");
   EXPECT_EQ(ran.code, 0) << ran.error;
-  return ran.code == 0 ? json::parse(ran.out) : json();
+  return ran.code == 0 ? Json::parse(ran.out) : Json();
 }
 
-const json& rows(const json& finding, std::size_t table = 0) { return finding.at("tables").at(table).at("rows"); }
+Json rows(const Json& finding, std::size_t table = 0) { return finding.at("tables").at(table).at("rows"); }
 
-json row_of(const json& rows, const std::string& column, const json& value) {
-  for (const json& row : rows)
+Json row_of(const Json& rows, const std::string& column, const Value& value) {
+  for (const Json& row : rows)
     if (row.at(column) == value) return row;
-  ADD_FAILURE() << "no row with " << column << " " << value;
+  ADD_FAILURE() << "no row with " << column << " " << to_json(value);
   return {};
 }
 
-void expect_within(const json& row, const std::string& value, double exact) {
-  EXPECT_LT(std::abs(row.at(value).get<double>() - exact), 4 * row.at("error").get<double>())
+void expect_within(const Json& row, const std::string& value, double exact) {
+  EXPECT_LT(std::abs(row.at(value).as<double>() - exact), 4 * row.at("error").as<double>())
       << row << " not " << exact;
 }
 
@@ -64,23 +62,23 @@ TEST(Analyse, EveryRowTakesFieldsThatExistAndHasAMeaning) {
 TEST(Analyse, CovarianceAndAutocorrelationOfAKnownGaussian) {
   const Desk desk;
   sample_turned(desk);
-  const json covariance = found(desk, "covariance run --per-walker");
+  const Json covariance = found(desk, "covariance run --per-walker");
   ASSERT_EQ(covariance.at("tables").size(), 3u);
   for (std::size_t table = 0; table < 3; ++table) {
     expect_within(rows(covariance, table).at(0), "eigenvalue", 4);
     expect_within(rows(covariance, table).at(1), "eigenvalue", 1);
   }
-  EXPECT_LT(rows(covariance).at(0).at("error").get<double>(), 0.1) << "too short a run to mean anything";
+  EXPECT_LT(rows(covariance).at(0).at("error").as<double>(), 0.1) << "too short a run to mean anything";
   // An eigenvalue is the mean of a square, which BAOAB forgets in 4.0008 draws here (frequency, friction 1, step .5).
-  EXPECT_NEAR(rows(covariance).at(1).at("error").get<double>(), std::sqrt(2 * 4.0008 / 120000), 0.0012) << "15 %";
-  EXPECT_NEAR(rows(covariance).at(1).at("together").get<double>(), 1, 1e-12);
+  EXPECT_NEAR(rows(covariance).at(1).at("error").as<double>(), std::sqrt(2 * 4.0008 / 120000), 0.0012) << "15 %";
+  EXPECT_NEAR(rows(covariance).at(1).at("together").as<double>(), 1, 1e-12);
   // BAOAB forgets a position of frequency w in 4 tanh(gamma h / 2) / (h w)^2 draws; w^2 is 1/4 and 1. The sum over a
   // window of 5 tau has relative error sqrt(2 (10 tau + 1) / draws).
   for (const std::size_t k : {0u, 1u}) {
     const double tau = 4 * std::tanh(0.25) / 0.25 / (k == 0 ? 0.25 : 1),
                  error = tau * std::sqrt(2 * (10 * tau + 1) / 120000);
-    EXPECT_NEAR(rows(covariance).at(k).at("tau_windowed").get<double>(), tau, 4 * error + 0.01 * tau);
-    EXPECT_NEAR(rows(covariance).at(k).at("tau_reduced").get<double>(), tau, 4 * error + 0.05 * tau);
+    EXPECT_NEAR(rows(covariance).at(k).at("tau_windowed").as<double>(), tau, 4 * error + 0.01 * tau);
+    EXPECT_NEAR(rows(covariance).at(k).at("tau_reduced").as<double>(), tau, 4 * error + 0.05 * tau);
   }
   const auto directions = read_npz(desk.path("run/analysis/directions.npz"));
   ASSERT_EQ(directions.size(), 3u);
@@ -89,29 +87,29 @@ TEST(Analyse, CovarianceAndAutocorrelationOfAKnownGaussian) {
   EXPECT_NEAR(v0[1], std::sqrt(0.5), 0.02);
   EXPECT_NEAR(directions.at("mean").values[0], 3, 0.1);
 
-  const json averages = found(desk, "averages run --quantities 'q[*]' --quantities potential --per-walker");
+  const Json averages = found(desk, "averages run --quantities 'q[*]' --quantities potential --per-walker");
   EXPECT_EQ(rows(averages).size(), 9u);
-  for (const json& row : rows(averages)) expect_within(row, "mean", row.at("quantity") == "potential" ? 1 : 3);
+  for (const Json& row : rows(averages)) expect_within(row, "mean", row.at("quantity") == "potential" ? 1 : 3);
 
-  const json times = found(desk, "autocorrelation run --quantities 'q[0]'");
+  const Json times = found(desk, "autocorrelation run --quantities 'q[0]'");
   // Half and half of the two directions by shape, 4 : 1 by variance.
   const double tau = (4 * 4 + 1) / 5.0 * 4 * std::tanh(0.25) / 0.25,
                error = tau * std::sqrt(2 * (10 * tau + 1) / 120000);
-  EXPECT_NEAR(rows(times).at(0).at("tau_windowed").get<double>(), tau, 4 * error + 0.02 * tau);
-  const json thinned = found(desk, "autocorrelation run --quantities 'q[0]' --every 50");
-  EXPECT_NEAR(rows(thinned).at(0).at("tau_windowed").get<double>(), 1, 0.6) << "thinned beyond memory";
+  EXPECT_NEAR(rows(times).at(0).at("tau_windowed").as<double>(), tau, 4 * error + 0.02 * tau);
+  const Json thinned = found(desk, "autocorrelation run --quantities 'q[0]' --every 50");
+  EXPECT_NEAR(rows(thinned).at(0).at("tau_windowed").as<double>(), 1, 0.6) << "thinned beyond memory";
 
   // The free energy along direction k is x^2 / 2 lambda_k.
-  const json free = found(desk, "free_energy run --coordinate v0 --bins 20");
-  EXPECT_THAT(free.at("words").at(0).get<std::string>(), StartsWith("No barrier"));
+  const Json free = found(desk, "free_energy run --coordinate v0 --bins 20");
+  EXPECT_THAT(free.at("words").at(0).as<std::string>(), StartsWith("No barrier"));
   double lowest = 0;
-  for (const json& row : rows(free))
+  for (const Json& row : rows(free))
     if (row.at("free_energy") == 0.0) lowest = row.at("coordinate");
-  for (const json& row : rows(free)) {
-    if (row.at("error").is_null() || row.at("error") == 0.0) continue;
+  for (const Json& row : rows(free)) {
+    if (row.at("error").null() || row.at("error") == 0.0) continue;
     const double x = row.at("coordinate"), width = 0.9;
-    EXPECT_LT(std::abs(row.at("free_energy").get<double>() - (x * x - lowest * lowest) / 8),
-              4 * row.at("error").get<double>() + width * width * (1 + x * x / 4) / 96 + 0.02 * x * x / 8)
+    EXPECT_LT(std::abs(row.at("free_energy").as<double>() - (x * x - lowest * lowest) / 8),
+              4 * row.at("error").as<double>() + width * width * (1 + x * x / 4) / 96 + 0.02 * x * x / 8)
         << row << ": what is left is the width of a bin and the error of lambda";
   }
 }
@@ -121,11 +119,11 @@ TEST(Analyse, DiffusionMapOfARunHasTheRatesOfItsTarget) {
   sample_turned(desk, "--set steps=20000 --set part.all.temperature=2");
   // Sampled at T = 2, asked for T = 1: variances 4 and 1 of the target give rates -1/4 and -1; those of the draws are
   // half. One set of 1000 points: 15 % is about 3 standard errors of such a set, and the bandwidth's bias.
-  const json target = found(desk, "diffusion_map run --target --temperature 1 --count 2"),
+  const Json target = found(desk, "diffusion_map run --target --temperature 1 --count 2"),
              plain = found(desk, "diffusion_map run --count 2");
-  EXPECT_NEAR(rows(target).at(1).at("rate").get<double>(), -0.25, 0.04);
-  EXPECT_NEAR(rows(plain).at(1).at("rate").get<double>(), -0.125, 0.03);
-  EXPECT_NEAR(rows(target).at(0).at("eigenvalue").get<double>(), 1, 1e-9);
+  EXPECT_NEAR(rows(target).at(1).at("rate").as<double>(), -0.25, 0.04);
+  EXPECT_NEAR(rows(plain).at(1).at("rate").as<double>(), -0.125, 0.03);
+  EXPECT_NEAR(rows(target).at(0).at("eigenvalue").as<double>(), 1, 1e-9);
   const auto arrays = read_npz(desk.path("run/analysis/diffusion_map.npz"));
   EXPECT_EQ(arrays.at("coordinates").shape, (std::vector<std::size_t>{3, 1000}));
   EXPECT_THAT(plain.at("words").dump(), HasSubstr("1000 evenly spaced draws of 40000"));
@@ -149,16 +147,16 @@ TEST(Analyse, WeightsOfAWideGaussianAreNormal) {
              "steps = 200\nwarmup = 100\nevery = 20\nmodel = { toy = { name = \"gaussian\", dimension = 4000 } }\n"
              "part.all = { temperature = 1, step = 0.5, friction = 1 }\n");
   ASSERT_EQ(desk.kelvin("sample wide.toml -q -o run").code, 0);
-  const json weights = found(desk, "weights run --threshold 0.5 --times 3 --bins 16");
+  const Json weights = found(desk, "weights run --threshold 0.5 --times 3 --bins 16");
   ASSERT_EQ(rows(weights).size(), 3u);
   EXPECT_EQ(rows(weights).at(0).at("step"), 120);
   EXPECT_EQ(rows(weights).at(2).at("step"), 300);
   const double share = std::erf(0.5 / std::sqrt(2.0));
-  for (const json& row : rows(weights)) {
-    EXPECT_NEAR(row.at("rms").get<double>(), 1, 4 / std::sqrt(2 * n));
-    EXPECT_NEAR(row.at("near_zero").get<double>(), share, 4 * std::sqrt(share * (1 - share) / n));
+  for (const Json& row : rows(weights)) {
+    EXPECT_NEAR(row.at("rms").as<double>(), 1, 4 / std::sqrt(2 * n));
+    EXPECT_NEAR(row.at("near_zero").as<double>(), share, 4 * std::sqrt(share * (1 - share) / n));
   }
-  const json& curve = weights.at("figures").at(0).at("curves").at(2);
+  const Json& curve = weights.at("figures").at(0).at("curves").at(2);
   const std::vector<double> x = curve.at("x"), y = curve.at("y");
   const double width = x[1] - x[0];
   const auto below = [](double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; };
@@ -175,7 +173,7 @@ TEST(Analyse, PartsAndBlocksOfANetwork) {
           .code,
       0);
   const Samples samples = open_samples(desk.path("run"));
-  const std::size_t parameters = samples.record.at("parameters");
+  const std::size_t parameters = samples.record.parameters;
   ASSERT_EQ(parameters, 122u) << "40 + 40 + 40 + 1 and the noise";
   found(desk, "covariance run --part weights --blocks 'layer1.*' --count 3");
   const auto directions = read_npz(desk.path("run/analysis/directions.npz"));
@@ -204,11 +202,11 @@ TEST(Analyse, PartsAndBlocksOfANetwork) {
     offset += width;
   }
   EXPECT_EQ(offset, parameters);
-  const json some = found(desk, "averages run --blocks 'layer2.*' --quantities 'layer*[0*' --walker 1 --skip 100");
+  const Json some = found(desk, "averages run --blocks 'layer2.*' --quantities 'layer*[0*' --walker 1 --skip 100");
   EXPECT_EQ(rows(some).size(), 41u);
   EXPECT_EQ(row_of(rows(some), "quantity", "layer2.weight[0,39]").at("walker"), "all");
-  const json target = found(desk, "diffusion_map run --target --points 50 --count 2");
-  EXPECT_NEAR(rows(target).at(0).at("eigenvalue").get<double>(), 1, 1e-9);
+  const Json target = found(desk, "diffusion_map run --target --points 50 --count 2");
+  EXPECT_NEAR(rows(target).at(0).at("eigenvalue").as<double>(), 1, 1e-9);
   EXPECT_THAT(desk.kelvin("analyse diffusion_map run --target --part noise").error,
               HasSubstr("needs all 122 parameters, not 1"));
 }
@@ -216,11 +214,11 @@ TEST(Analyse, PartsAndBlocksOfANetwork) {
 TEST(Analyse, ShortChainsAreRefusedWithTheNumberMissing) {
   const Desk desk;
   sample_turned(desk, "--set steps=200 --set walkers=1");
-  const json times = found(desk, "autocorrelation run --quantities 'q[0]'");
-  EXPECT_TRUE(rows(times).at(0).at("tau_windowed").is_null());
+  const Json times = found(desk, "autocorrelation run --quantities 'q[0]'");
+  EXPECT_TRUE(rows(times).at(0).at("tau_windowed").null());
   EXPECT_GT(rows(times).at(0).at("draws_missing"), 0);
-  EXPECT_THAT(times.at("words").at(0).get<std::string>(), StartsWith("1 of 1 autocorrelation times are refused"));
-  EXPECT_THAT(times.at("words").at(1).get<std::string>(), HasSubstr("more draws a walker are missing"));
+  EXPECT_THAT(times.at("words").at(0).as<std::string>(), StartsWith("1 of 1 autocorrelation times are refused"));
+  EXPECT_THAT(times.at("words").at(1).as<std::string>(), HasSubstr("more draws a walker are missing"));
 }
 
 TEST(Analyse, MisuseIsRefusedInOneSentence) {

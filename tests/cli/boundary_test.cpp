@@ -4,14 +4,12 @@
 
 #include <cmath>
 
-#include "kelvin/core/json.h"
 #include "kelvin/data/generators.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
-
-using nlohmann::json;
 
 // One draw of a network with given weights: entries that are frozen at a value, and a bias that hardly moves.
 struct Known : Desk {
@@ -21,24 +19,24 @@ struct Known : Desk {
     const Outcome made = kelvin("train " + name + ".toml -q -o " + name);
     ASSERT_EQ(made.code, 0) << made.error;
   }
-  json boundary(const std::string& arguments) {
+  Json boundary(const std::string& arguments) {
     const Outcome found = kelvin("boundary --json " + arguments);
     EXPECT_EQ(found.code, 0) << found.error;
-    return json::parse(found.out);
+    return Json::parse(found.out);
   }
 };
 
-json table(const json& finding) { return finding.at("tables").at(0).at("rows"); }
+Json table(const Json& finding) { return finding.at("tables").at(0).at("rows"); }
 
-const json& figure(const json& finding, const std::string& name) {
-  for (const json& f : finding.at("figures"))
+Json figure(const Json& finding, const std::string& name) {
+  for (const Json& f : finding.at("figures"))
     if (f.at("name") == name) return f;
   throw Error("no figure {}", name);
 }
 
-std::vector<json> curves(const json& f, const std::string& name) {
-  std::vector<json> out;
-  for (const json& c : f.at("curves"))
+std::vector<Json> curves(const Json& f, const std::string& name) {
+  std::vector<Json> out;
+  for (const Json& c : f.at("curves"))
     if (c.at("name") == name) out.push_back(c);
   return out;
 }
@@ -54,15 +52,15 @@ TEST(Boundary, OfANetworkThatIsACircleHasTheCurvatureOfTheCircle) {
   desk.run("circle", std::string(circles) + "\nderived = [\"x1^2\", \"x2^2\"]",
            "layers = [4, 1]\nloss = \"binary_cross_entropy\"\nfreeze = [\"layer1.weight[0,0]=0\", "
            "\"layer1.weight[0,1]=0\", \"layer1.weight[0,2]=1\", \"layer1.weight[0,3]=1\"]");
-  const json found = desk.boundary("circle --extent=-2,2,-2,2 --grid 401");
-  const json row = table(found).at(0);
+  const Json found = desk.boundary("circle --extent=-2,2,-2,2 --grid 401");
+  const Json row = table(found).at(0);
   EXPECT_EQ(row.at("pieces"), 1);
   EXPECT_NEAR(row.at("length"), 2 * M_PI, 0.01);
   EXPECT_NEAR(row.at("mean_curvature"), 1, 0.01);
   EXPECT_NEAR(row.at("by_level_set"), 1, 0.01);
   EXPECT_EQ(curves(figure(found, "regions"), "boundary").size(), 1u);
   // Log odds log(0.3 / 0.7) belong to the radius sqrt(1 - 0.847).
-  const json other = desk.boundary("circle --extent=-2,2,-2,2 --grid 401 --level 0.3");
+  const Json other = desk.boundary("circle --extent=-2,2,-2,2 --grid 401 --level 0.3");
   EXPECT_NEAR(table(other).at(0).at("length"), 2 * M_PI * std::sqrt(1 + std::log(0.3 / 0.7)), 0.01);
   EXPECT_EQ(desk.boundary("circle --extent=2,3,2,3").at("words").at(0),
             "There is no boundary: the average over 1 draw puts the whole extent into one class.");
@@ -73,8 +71,8 @@ TEST(Boundary, IsInTheOriginalUnitsOfTheInputs) {
   Known desk;
   desk.run("line", std::string(circles) + "\nstandardise = \"inputs\"",
            std::string(linear) + "freeze = [\"layer1.weight=3\"]");
-  const json found = desk.boundary("line --grid 101");
-  const json units = json::parse(desk.read("line/run.json")).at("inputs").at("units");
+  const Json found = desk.boundary("line --grid 101");
+  const Json units = Json::parse(desk.read("line/run.json")).at("inputs").at("units");
   const double m1 = units.at("mean").at(0), m2 = units.at("mean").at(1), s1 = units.at("scale").at(0),
                s2 = units.at("scale").at(1);
   EXPECT_GT(s1, 1.5) << "or the test would not see units";
@@ -86,7 +84,7 @@ TEST(Boundary, IsInTheOriginalUnitsOfTheInputs) {
   EXPECT_LT(table(found).at(0).at("largest"), 0.01);
 
   // |gradient of p| = p (1 - p) |gradient of the log odds|, along both axes.
-  const json& sections = figure(found, "cross_sections").at("curves");
+  const Json& sections = figure(found, "cross_sections").at("curves");
   ASSERT_EQ(sections.size(), 2u);
   for (std::size_t line = 0; line < 2; ++line)
     for (std::size_t k = 0; k < sections[line].at("x").size(); ++k) {
@@ -96,9 +94,9 @@ TEST(Boundary, IsInTheOriginalUnitsOfTheInputs) {
 
   // Rows are drawn where they are, and the true circle of the generator over them.
   for (const char* name : {"0", "1"})
-    for (const json& c : curves(figure(found, "regions"), name))
+    for (const Json& c : curves(figure(found, "regions"), name))
       for (std::size_t k = 0; k < c.at("x").size(); ++k) {
-        const double r = std::hypot(c["x"][k].get<double>(), c["y"][k].get<double>());
+        const double r = std::hypot(c["x"][k].as<double>(), c["y"][k].as<double>());
         EXPECT_TRUE(name[0] == '1' ? r <= 2.5 + 1e-6 : r >= 3.5 - 1e-6 && r <= 5 + 1e-6) << r;
       }
   EXPECT_EQ(curves(figure(found, "regions"), "true boundary").size(), 1u);
@@ -112,9 +110,9 @@ TEST(Boundary, ThreeClassesHaveRegions) {
            "layers = [2, 3]\nloss = \"softmax_cross_entropy\"\nfreeze = [\"layer1.weight[0,0]=1\", "
            "\"layer1.weight[0,1]=0\", \"layer1.weight[1,0]=-1\", \"layer1.weight[1,1]=0\", \"layer1.weight[2,0]=0\", "
            "\"layer1.weight[2,1]=1\"]");
-  const json found = desk.boundary("three --grid 50 --extent=-1,1,-1,1");
-  const json& map = figure(found, "regions").at("map");
-  EXPECT_EQ(map.at("classes"), json({"a", "b", "c"}));
+  const Json found = desk.boundary("three --grid 50 --extent=-1,1,-1,1");
+  const Json& map = figure(found, "regions").at("map");
+  EXPECT_EQ(map.at("classes"), (Value::List{"a", "b", "c"}));
   EXPECT_EQ(map.at("style"), "classes");
   for (std::size_t j = 0; j < 50; ++j)
     for (std::size_t i = 0; i < 50; ++i) {
@@ -161,8 +159,8 @@ TEST(Boundary, SeveralRunsAreAveraged) {
   Known desk;
   for (const char* name : {"a", "b"})
     desk.run(name, circles, linear, std::string("seed = ") + (name[0] == 'a' ? "1\n" : "2\n"));
-  const json found = desk.boundary("a b --grid 50 --extent=-2,2,-2,2");
-  const json rows = table(found);
+  const Json found = desk.boundary("a b --grid 50 --extent=-2,2,-2,2");
+  const Json rows = table(found);
   ASSERT_EQ(rows.size(), 4u);
   const double a = rows[0].at("length"), b = rows[1].at("length");
   EXPECT_NEAR(rows[2].at("length"), (a + b) / 2, 1e-12);

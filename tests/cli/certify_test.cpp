@@ -3,13 +3,12 @@
 
 #include <cmath>
 
+#include "tests/json.h"
 #include "tests/program.h"
 #include "tests/support.h"
 
 namespace kelvin {
 namespace {
-
-using nlohmann::json;
 
 TEST(Certify, OrdersAreThoseOfTheWords) {
   const auto order = [](const std::string& word, double friction, const BatchSettings& batch = {}) {
@@ -52,10 +51,10 @@ TEST(Certify, StatesTheKnownBiasOfAGaussian) {
 }
 
 struct Certified : Desk {
-  json certify(const std::string& arguments) {
+  Json certify(const std::string& arguments) {
     const Outcome found = kelvin("certify --json " + arguments);
     EXPECT_EQ(found.code, 0) << found.error;
-    return json::parse(found.out);
+    return Json::parse(found.out);
   }
 };
 
@@ -75,13 +74,13 @@ TEST(Certify, PredictionsOfANetworkAndThreadsThatDoNotMatter) {
   desk.write("net.toml",
              "steps = 640\n[data]\ngenerator = { name = \"spiral\", rows = 30, test = 5 }\n[model]\nlayers = [2, 4, "
              "1]\nloss = \"binary_cross_entropy\"\nprior = \"gaussian\"\n[batch]\nsize = 10\n[part.all]\nstep = 0.1\n");
-  const json one = desk.certify("net.toml --threads 1"), three = desk.certify("net.toml --threads 3");
+  const Json one = desk.certify("net.toml --threads 1"), three = desk.certify("net.toml --threads 3");
   EXPECT_EQ(one, three);
-  const json& rows = one.at("tables").at(0).at("rows");
+  const Json& rows = one.at("tables").at(0).at("rows");
   EXPECT_EQ(rows.at(2).at("average"), "probability of the true class");
   EXPECT_EQ(rows.at(3).at("average"), "predictions, root mean square of 10") << "two probabilities for each of 5 rows";
   EXPECT_LE(rows.at(3).at("sd"), 0.5) << "they are probabilities";
-  EXPECT_THAT(one.at("words").back().get<std::string>(), testing::HasSubstr("minibatches"));
+  EXPECT_THAT(one.at("words").back().as<std::string>(), testing::HasSubstr("minibatches"));
 }
 
 TEST(Certify, RefusesInOneSentence) {

@@ -2,20 +2,19 @@
 // The commands, from the command line.
 #include <cmath>
 
-#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 const std::string source = KELVIN_SOURCE_DIR;
 
-json row_of(const json& table, const std::string& quantity) {
-  for (const json& row : table)
+Json row_of(const Json& table, const std::string& quantity) {
+  for (const Json& row : table)
     if (row.at("quantity") == quantity) return row;
   ADD_FAILURE() << "no row " << quantity;
   return {};
@@ -40,17 +39,17 @@ TEST(Commands, SampledMomentsAreThoseOfTheScheme) {
                     "/examples/oscillator.toml -q --force -o run --set steps=500000 --set every=5 --set walkers=2" +
                     " --set part.all.scheme=" + scheme + " --set part.all.step=" + step);
     ASSERT_EQ(ran.code, 0) << ran.error;
-    const json table = json::parse(desk.kelvin("summary run --json").out);
-    const json q = row_of(table, "q[0]");
+    const Json table = Json::parse(desk.kelvin("summary run --json").out);
+    const Json q = row_of(table, "q[0]");
     const double error = q.at("its_error");
-    EXPECT_LT(std::abs(q.at("mean_square").get<double>() - square), 4 * error) << scheme << " " << step;
+    EXPECT_LT(std::abs(q.at("mean_square").as<double>() - square), 4 * error) << scheme << " " << step;
     EXPECT_LT(error, 0.003) << "too short a run to tell the steps of BAO from each other";
     if (std::string(scheme) == "BAOAB") {
-      const json on_step = row_of(table, "kinetic_energy of all"),
+      const Json on_step = row_of(table, "kinetic_energy of all"),
                  half_step = row_of(table, "kinetic_temperature of all");
-      EXPECT_LT(std::abs(on_step.at("mean").get<double>() - 0.4375), 4 * on_step.at("error").get<double>());
-      EXPECT_LT(std::abs(half_step.at("mean").get<double>() / 2 - 0.5), 4 * half_step.at("error").get<double>() / 2);
-      EXPECT_GT(std::abs(on_step.at("mean").get<double>() - 0.5), 20 * on_step.at("error").get<double>())
+      EXPECT_LT(std::abs(on_step.at("mean").as<double>() - 0.4375), 4 * on_step.at("error").as<double>());
+      EXPECT_LT(std::abs(half_step.at("mean").as<double>() / 2 - 0.5), 4 * half_step.at("error").as<double>() / 2);
+      EXPECT_GT(std::abs(on_step.at("mean").as<double>() - 0.5), 20 * on_step.at("error").as<double>())
           << "negative control";
     }
   }
@@ -92,14 +91,14 @@ TEST(Commands, ARunRecordsWhatItWas) {
   ASSERT_EQ(
       desk.kelvin("sample " + source + "/examples/spiral.toml -q -o run --set steps=100 --set warmup=0 --seed 5").code,
       0);
-  const json record = json::parse(desk.read("run/run.json"));
+  const Json record = Json::parse(desk.read("run/run.json"));
   EXPECT_EQ(record.at("settings").at("seed"), 5);
   EXPECT_EQ(record.at("settings").at("part").at("all").at("temperature"), "posterior");
-  EXPECT_NEAR(record.at("part").at("all").at("temperature").get<double>(), 1.0 / 500, 1e-15);
-  EXPECT_NEAR(record.at("part").at("all").at("posterior_temperature").get<double>(), 1, 1e-12);
+  EXPECT_NEAR(record.at("part").at("all").at("temperature").as<double>(), 1.0 / 500, 1e-15);
+  EXPECT_NEAR(record.at("part").at("all").at("posterior_temperature").as<double>(), 1, 1e-12);
   std::stringstream log(desk.read("run/log.jsonl"));
   int lines = 0;
-  for (std::string line; std::getline(log, line); ++lines) EXPECT_NO_THROW(json::parse(line).at("train").at("loss"));
+  for (std::string line; std::getline(log, line); ++lines) EXPECT_NO_THROW(Json::parse(line).at("train").at("loss"));
   EXPECT_EQ(lines, 20);
   EXPECT_EQ(desk.read("run/run.toml"), [] {
     std::stringstream text;
@@ -114,27 +113,27 @@ TEST(Commands, EvaluateAgreesWithItsOwnFiniteDifferences) {
       "toy.toml",
       "steps = 10\nevery = 10\nmodel = { toy = \"double_well\" }\npart.all = { temperature = 0.5, step = 0.1 }\n");
   ASSERT_EQ(desk.kelvin("sample toy.toml -q -o run").code, 0);
-  const json at = json::parse(desk.kelvin("evaluate toy.toml --at run --gradient --hessian --json").out);
+  const Json at = Json::parse(desk.kelvin("evaluate toy.toml --at run --gradient --hessian --json").out);
   const double x = draws(desk, "run", "q").at(0);
   const double U = 3 * std::pow(x * x - 1, 2) + x / 4, slope = 12 * x * (x * x - 1) + 0.25, bend = 36 * x * x - 12;
-  EXPECT_NEAR(at.at("potential").get<double>(), U, 1e-12);
-  EXPECT_NEAR(at.at("gradient").at("q").at(0).get<double>(), slope, 1e-12);
-  EXPECT_NEAR(at.at("gradient_norm").get<double>(), std::abs(slope), 1e-12);
-  EXPECT_NEAR(at.at("virial").get<double>(), x * slope / 2, 1e-12);
-  EXPECT_NEAR(at.at("hessian_eigenvalues").at(0).get<double>(), bend, 1e-5 * std::abs(bend));
+  EXPECT_NEAR(at.at("potential").as<double>(), U, 1e-12);
+  EXPECT_NEAR(at.at("gradient").at("q").at(0).as<double>(), slope, 1e-12);
+  EXPECT_NEAR(at.at("gradient_norm").as<double>(), std::abs(slope), 1e-12);
+  EXPECT_NEAR(at.at("virial").as<double>(), x * slope / 2, 1e-12);
+  EXPECT_NEAR(at.at("hessian_eigenvalues").at(0).as<double>(), bend, 1e-5 * std::abs(bend));
 }
 
 TEST(Commands, EvaluateScoresAnySplit) {
   const Desk desk;
   ASSERT_EQ(desk.kelvin("train " + source + "/examples/spiral.toml -q -o run --set steps=3000 --set walkers=1").code,
             0);
-  const json record = json::parse(desk.read("run/run.json"));
+  const Json record = Json::parse(desk.read("run/run.json"));
   for (const std::string split : {"train", "test"}) {
     const auto got = desk.kelvin("evaluate " + source + "/examples/spiral.toml --at run --json --split " + split);
     ASSERT_EQ(got.code, 0) << got.error;
-    EXPECT_NEAR(json::parse(got.out).at("loss").get<double>(), record.at("final").at(split).at("loss").get<double>(),
+    EXPECT_NEAR(Json::parse(got.out).at("loss").as<double>(), record.at("final").at(split).at("loss").as<double>(),
                 1e-6);
-    EXPECT_EQ(json::parse(got.out).at("accuracy"), record.at("final").at(split).at("accuracy"));
+    EXPECT_EQ(Json::parse(got.out).at("accuracy"), record.at("final").at(split).at("accuracy"));
   }
 }
 
@@ -186,8 +185,8 @@ TEST(Commands, WatchEndsWithTheRunAndTellsItsState) {
   EXPECT_THAT(watched.out, HasSubstr("run: finished, 100 draws of 4 walkers"));
   EXPECT_THAT(watched.out, HasSubstr("step 100 of 100"));
   EXPECT_THAT(watched.out, HasSubstr("kinetic_temperature"));
-  const json state = json::parse(desk.kelvin("watch run --json").out);
-  EXPECT_EQ(state.at("log").at("train"), json::parse(desk.read("run/run.json")).at("final").at("train"));
+  const Json state = Json::parse(desk.kelvin("watch run --json").out);
+  EXPECT_EQ(state.at("log").at("train"), Json::parse(desk.read("run/run.json")).at("final").at("train"));
   EXPECT_GT(state.at("log").at("rate"), 0);
   EXPECT_EQ(desk.kelvin("watch nowhere").code, 1);
 }
@@ -213,11 +212,11 @@ TEST(Commands, CheckTellsARightSchemeFromAWrongOne) {
   EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --steps 50000").out,
               HasSubstr("exactly the right position variances"));
   EXPECT_THAT(desk.kelvin("check --scheme OBABO --step 0.5 --steps 50000").out, HasSubstr("% too large"));
-  const json directions =
-      json::parse(desk.kelvin("check --scheme OBABO --step 0.5 --steps 50000 --json").out).at("all").at("directions");
+  const Json directions =
+      Json::parse(desk.kelvin("check --scheme OBABO --step 0.5 --steps 50000 --json").out).at("all").at("directions");
   ASSERT_EQ(directions.size(), 5u);
-  for (const json& d : directions)  // OBABO on a stiffness k has the variance of the law times 1/(1 - h^2 k/4)
-    EXPECT_NEAR(d.at("scheme / exact").get<double>(), 1 / (1 - 0.25 * d.at("curvature").get<double>() / 4), 1e-9);
+  for (const Json& d : directions)  // OBABO on a stiffness k has the variance of the law times 1/(1 - h^2 k/4)
+    EXPECT_NEAR(d.at("scheme / exact").as<double>(), 1 / (1 - 0.25 * d.at("curvature").as<double>() / 4), 1e-9);
   EXPECT_THAT(desk.kelvin("check --scheme BAOAB --step 0.5 --batch 5% --steps 50000").out,
               HasSubstr("noise of the minibatches"));
   EXPECT_THAT(desk.kelvin("check --scheme hmc --step 2 --steps 20000").out,
@@ -228,7 +227,7 @@ TEST(Commands, EveryListAndEveryHelpIsThere) {
   const Desk desk;
   for (const char* what : {"letters", "schemes", "losses", "activations", "priors", "generators", "schedules", "toys",
                            "initialisers", "orders"}) {
-    EXPECT_GT(json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
+    EXPECT_GT(Json::parse(desk.kelvin(std::string("list ") + what + " --json").out).size(), 2u) << what;
     EXPECT_EQ(desk.kelvin(std::string("list ") + what).code, 0);
   }
   for (const char* command : {"train", "sample", "resume", "watch", "evaluate", "summary", "diagnose", "export", "list",
@@ -279,14 +278,14 @@ TEST(Commands, DataAreShownInTheUnitsTheyCameIn) {
   desk.write("data.csv", "x,y\n1,10\n2,30\n3,20\n");
   desk.write("run.toml", "data = { file = \"data.csv\", standardise = \"both\" }\nmodel = { layers = [1, 1] }\n");
   EXPECT_EQ(desk.kelvin("data run.toml --rows train").out, "x,y\n1,10\n2,30\n3,20\n");
-  EXPECT_EQ(json::parse(desk.kelvin("data run.toml --json").out).at(1).at("mean"), 20);
+  EXPECT_EQ(Json::parse(desk.kelvin("data run.toml --json").out).at(1).at("mean"), 20);
 }
 
 TEST(Commands, EveryExperimentCanBeRead) {
   const Desk desk;
   const auto list = desk.kelvin("experiment --list --json --folder " + source + "/experiments");
   ASSERT_EQ(list.code, 0) << list.error;
-  EXPECT_GE(json::parse(list.out).size(), 17u);
+  EXPECT_GE(Json::parse(list.out).size(), 17u);
 }
 
 TEST(Commands, AnExperimentIsRunGoesOnAndIsShown) {
@@ -309,15 +308,15 @@ than = "verlet part.all.step=1.9"
 )");
   const auto first = desk.kelvin("experiment tiny --folder mine --store --json -q");
   ASSERT_EQ(first.code, 0) << first.error;
-  const auto finding = json::parse(first.out).at(0).at("finding");
+  const auto finding = Json::parse(first.out).at(0).at("finding");
   EXPECT_EQ(finding.at("words").at(0), "Of 1 claims: 1 reproduced.");
   const auto again = desk.kelvin("experiment tiny --folder mine --json -q");
-  EXPECT_EQ(json::parse(again.out).at(0).at("finding").at("tables"), finding.at("tables"));
-  EXPECT_TRUE(json::parse(again.out).at(0).at("seconds").is_null()) << "nothing was left to run";
-  EXPECT_TRUE(json::parse(desk.read("mine/tiny/result.json")).at("finding").at("figures").empty());
+  EXPECT_EQ(Json::parse(again.out).at(0).at("finding").at("tables"), finding.at("tables"));
+  EXPECT_TRUE(Json::parse(again.out).at(0).at("seconds").null()) << "nothing was left to run";
+  EXPECT_TRUE(Json::parse(desk.read("mine/tiny/result.json")).at("finding").at("figures").empty());
   const auto report = desk.kelvin("report runs/experiments/tiny --json -q");
   ASSERT_EQ(report.code, 0) << report.error;
-  EXPECT_EQ(json::parse(report.out).at("figures"), json::array({"tiny-tiny-growth_over_step"}));
+  EXPECT_EQ(Json::parse(report.out).at("figures"), (Value::List{"tiny-tiny-growth_over_step"}));
   EXPECT_THAT(desk.kelvin("experiment tiney --folder mine").error, HasSubstr("did you mean \"tiny\"?"));
 }
 
@@ -342,10 +341,10 @@ TEST(Commands, NumbersAreShownInTheUnitsTheyCameIn) {
              "\"mean_squared\" }\n"
              "part.all = { scheme = \"S\", step = 0.1 }\n");
   ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
-  const json end = json::parse(desk.read("run/run.json")).at("final").at("train");
+  const Json end = Json::parse(desk.read("run/run.json")).at("final").at("train");
   // least squares leaves the +-3, less the little that a slope can follow
-  EXPECT_NEAR(end.at("rmse").get<double>(), 3, 0.01);
-  EXPECT_NEAR(end.at("loss").get<double>(), 9, 0.06);
+  EXPECT_NEAR(end.at("rmse").as<double>(), 3, 0.01);
+  EXPECT_NEAR(end.at("loss").as<double>(), 9, 0.06);
 }
 
 }  // namespace

@@ -3,12 +3,11 @@
 
 #include <cmath>
 
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
-
-using nlohmann::json;
 
 TEST(Compare, AveragesAndDifferencesHaveTheirErrors) {
   const auto mean = average({{{"loss", 1, 0.1}}, {{"loss", 2, 0.1}}, {{"loss", 6, 0.1}}});
@@ -33,21 +32,21 @@ struct Compared : Desk {
     const Outcome made = kelvin("sample line.toml -q -o " + name + " " + more);
     ASSERT_EQ(made.code, 0) << made.error;
   }
-  json compare(const std::string& runs) {
+  Json compare(const std::string& runs) {
     const Outcome found = kelvin("compare --json " + runs);
     EXPECT_EQ(found.code, 0) << found.error;
-    return json::parse(found.out);
+    return Json::parse(found.out);
   }
 };
 
-const json& rows(const json& finding, const std::string& title) {
-  for (const json& t : finding.at("tables"))
+Json rows(const Json& finding, const std::string& title) {
+  for (const Json& t : finding.at("tables"))
     if (t.at("title") == title) return t.at("rows");
   throw Error("no table {}", title);
 }
 
-json row(const json& table, const std::string& key, const std::string& value) {
-  for (const json& r : table)
+Json row(const Json& table, const std::string& key, const std::string& value) {
+  for (const Json& r : table)
     if (r.at(key) == value) return r;
   throw Error("no row {}", value);
 }
@@ -56,24 +55,24 @@ TEST(Compare, CountsAndScoresAreThoseOfTheRuns) {
   Compared desk;
   desk.run("a", "");
   desk.run("b", "--set part.all.step=0.1");
-  const json found = desk.compare("a b");
-  const json& runs = rows(found, "Runs");
+  const Json found = desk.compare("a b");
+  const Json& runs = rows(found, "Runs");
   EXPECT_EQ(row(runs, "measure", "steps").at("a"), 500);
   EXPECT_EQ(row(runs, "measure", "draws").at("b"), 400);
   EXPECT_EQ(row(runs, "measure", "gradient evaluations").at("a"), 2 * 501) << "one a step and the first, two walkers";
-  const json last = json::parse(desk.read("a/run.json")).at("final");
+  const Json last = Json::parse(desk.read("a/run.json")).at("final");
   EXPECT_EQ(row(runs, "measure", "test rmse at the end").at("a"), last.at("test").at("rmse"));
   // With every draw scored the mean is that of all draws; the last of them is the state at the end.
-  const json over = row(runs, "measure", "test rmse over draws");
+  const Json over = row(runs, "measure", "test rmse over draws");
   EXPECT_GT(over.at("a error"), 0);
   EXPECT_NEAR(over.at("a"), last.at("test").at("rmse"), 0.5);
-  const json apart = row(rows(found, "Runs: difference to a"), "measure", "test rmse over draws");
-  EXPECT_DOUBLE_EQ(apart.at("b"), over.at("b").get<double>() - over.at("a").get<double>());
-  EXPECT_DOUBLE_EQ(apart.at("b error"), std::hypot(over.at("a error").get<double>(), over.at("b error").get<double>()));
+  const Json apart = row(rows(found, "Runs: difference to a"), "measure", "test rmse over draws");
+  EXPECT_DOUBLE_EQ(apart.at("b"), over.at("b").as<double>() - over.at("a").as<double>());
+  EXPECT_DOUBLE_EQ(apart.at("b error"), std::hypot(over.at("a error").as<double>(), over.at("b error").as<double>()));
 
-  const json& settings = rows(found, "Settings that differ");
+  const Json& settings = rows(found, "Settings that differ");
   ASSERT_EQ(settings.size(), 1u);
-  EXPECT_EQ(settings[0], json({{"setting", "part.all.step"}, {"a", "0.2"}, {"b", "0.1"}}));
+  EXPECT_EQ(settings[0], (Value::Group{{"setting", "part.all.step"}, {"a", "0.2"}, {"b", "0.1"}}));
   EXPECT_EQ(found.at("figures").at(0).at("curves").size(), 2u);
   EXPECT_EQ(found.at("figures")[0]["curves"][0].at("x").back(), 500);
   EXPECT_FALSE(std::filesystem::exists(desk.path("a/analysis"))) << "nothing is kept with a run";
@@ -84,8 +83,8 @@ TEST(Compare, RunsThatDifferInTheSeedOnlyAreAveraged) {
   desk.run("a", "--seed 1");
   desk.run("b", "--seed 2");
   desk.run("c", "--seed 1 --set part.all.friction=3");
-  const json found = desk.compare("a b c");
-  const json each = row(rows(found, "Runs"), "measure", "potential"),
+  const Json found = desk.compare("a b c");
+  const Json each = row(rows(found, "Runs"), "measure", "potential"),
              mean = row(rows(found, "Averages over seeds"), "measure", "potential");
   const double a = each.at("a"), b = each.at("b");
   EXPECT_DOUBLE_EQ(mean.at("a b"), (a + b) / 2);
@@ -99,11 +98,11 @@ TEST(Compare, AToyAndANetworkHaveCostsInCommonAndRefusalsAreOneSentence) {
   desk.run("a", "--set store.weights=\"none\"");
   desk.write("toy.toml", "steps = 200\nmodel = { toy = \"quartic\" }\n[part.all]\ntemperature = 1\nscheme = \"hmc\"\n");
   ASSERT_EQ(desk.kelvin("sample toy.toml -q -o toy").code, 0);
-  const json found = desk.compare("a toy -o both.json");
-  EXPECT_EQ(json::parse(desk.read("both.json")), found);
+  const Json found = desk.compare("a toy -o both.json");
+  EXPECT_EQ(Json::parse(desk.read("both.json")), found);
   const double acceptance = row(rows(found, "Runs"), "measure", "acceptance").at("toy");
   EXPECT_TRUE(acceptance > 0.5 && acceptance <= 1) << acceptance;
-  EXPECT_TRUE(row(rows(found, "Runs"), "measure", "test loss at the end").at("toy").is_null());
+  EXPECT_TRUE(row(rows(found, "Runs"), "measure", "test loss at the end").at("toy").null());
   for (const std::string runs : {"a", "a a/", "a nowhere", "a line.toml"}) {
     const Outcome o = desk.kelvin("compare -q " + runs + " -o none.json");
     EXPECT_EQ(o.code, 1) << runs;

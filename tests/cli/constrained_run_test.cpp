@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A constrained run from the command line: what is stored, read and told, and that it can be resumed.
-#include <nlohmann/json.hpp>
 
 #include "kelvin/trajectory/samples.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -24,7 +23,7 @@ TEST(ConstrainedRun, IsReadWithoutItsSlack) {
   const Desk desk;
   const auto ran = desk.kelvin("sample " + file + "-o run --set steps=400");
   ASSERT_EQ(ran.code, 0) << ran.error;
-  const json record = json::parse(desk.read("run/run.json"));
+  const Json record = Json::parse(desk.read("run/run.json"));
   EXPECT_EQ(record["parameters"], 2 * 50 + 50 + 50 * 50 + 50 + 50 + 1);
   EXPECT_THAT(record["blocks"].dump(), Not(HasSubstr("slack")));
   EXPECT_EQ(record["part"]["input"]["degrees_of_freedom"], 150);
@@ -43,7 +42,7 @@ TEST(ConstrainedRun, IsReadWithoutItsSlack) {
   const std::string found = desk.kelvin("diagnose run").out;
   EXPECT_THAT(found, HasSubstr("constraint_residual of middle is at most"));
   EXPECT_THAT(found, HasSubstr("tangency_residual of input is at most"));
-  const json line = json::parse(desk.read("run/log.jsonl").substr(0, desk.read("run/log.jsonl").find('\n')));
+  const Json line = Json::parse(desk.read("run/log.jsonl").substr(0, desk.read("run/log.jsonl").find('\n')));
   EXPECT_LT(line["part"]["middle"]["constraint_residual"], 1e-5);
   EXPECT_EQ(line["part"]["middle"]["projection_fallbacks"], 0);
   EXPECT_EQ(desk.kelvin("sample " + file + "-o again --from run --set steps=10").code, 0);

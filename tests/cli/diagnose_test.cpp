@@ -5,13 +5,12 @@
 #include <cmath>
 #include <random>
 
-#include "kelvin/core/json.h"
+#include "kelvin/io/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -25,7 +24,7 @@ struct Bench : Desk {
     EXPECT_TRUE(ran.code == 0 || ran.error.find("smaller step") != std::string::npos) << ran.error;
     const Outcome got = kelvin("diagnose run --json");
     EXPECT_EQ(got.code, 0) << got.error;
-    return read_finding(json::parse(got.out));
+    return read_finding(parse_json(got.out, "diagnose"));
   }
 };
 
@@ -39,13 +38,13 @@ std::string text(const Finding& finding) {
 std::string verdict(const Finding& finding, const std::string& check) {
   std::string out;
   for (const auto& row : finding.tables[0].table.rows)
-    if (row[0].second == check) out += (out.empty() ? "" : " ") + row[1].second.get<std::string>();
+    if (row[0].second == check) out += (out.empty() ? "" : " ") + row[1].second.text();
   return out;
 }
 
 double cell(const Finding& finding, std::size_t table, const std::string& column) {
   for (const auto& [name, value] : finding.tables[table].table.rows[0])
-    if (name == column) return value;
+    if (name == column) return value.number().value_or(NAN);
   ADD_FAILURE() << "no column " << column;
   return NAN;
 }
@@ -106,7 +105,7 @@ TEST(Diagnose, AShortRunIsToldHowManyStepsAreMissing) {
   const Finding f = bench.diagnosed("steps = 600\n" + problem);
   EXPECT_EQ(verdict(f, "length"), "fault");
   double most = 0;
-  for (const auto& row : f.tables[2].table.rows) most = std::max(most, row[2].second.get<double>());
+  for (const auto& row : f.tables[2].table.rows) most = std::max(most, row[2].second.number().value());
   EXPECT_GT(most, 50);
   EXPECT_THAT(text(f), HasSubstr(fmt::format("{:.0f} more draws a walker are missing", most)));
   EXPECT_THAT(text(f), HasSubstr(fmt::format("kelvin resume run --steps {:.0f}`", 2 * most)));
@@ -220,9 +219,9 @@ TEST(Diagnose, TrainingIsJudgedByItsLearningCurve) {
 TEST(Diagnose, ADamagedRecordIsNamed) {
   const Bench bench;
   bench.diagnosed("steps = 500\nevery = 5\nmodel = { toy = \"gaussian\" }\npart.all = { temperature = 1 }\n");
-  json record = json::parse(bench.read("run/run.json"));
+  Value::Group record = parse_json(bench.read("run/run.json"), "run.json").entries();
   record.erase("part");
-  bench.write("run/run.json", record.dump());
+  bench.write("run/run.json", to_json(record));
   const Outcome got = bench.kelvin("diagnose run");
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.error, HasSubstr("run.json\" is damaged: it does not tell of part \"all\""));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kelvin/core/noise.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
@@ -89,16 +90,16 @@ TEST(EnsembleStatistics, AreWhatAnalysesTell) {
              "coupling = { method = \"ensemble\", blending = 0.001, refresh = 20, collapse = \"first\" }\n");
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o run").code, 0) << desk.read(".err");
   const auto found = [&](const std::string& arguments) {
-    return nlohmann::json::parse(desk.kelvin("analyse " + arguments + " --json").out);
+    return Json::parse(desk.kelvin("analyse " + arguments + " --json").out);
   };
-  const auto first = [](const nlohmann::json& finding) { return finding.at("tables").at(0).at("rows").at(0); };
+  const auto first = [](const Json& finding) { return finding.at("tables").at(0).at("rows").at(0); };
   const double mean_error = first(found("averages run --quantities 'q[0]'")).at("error");
   const auto times = found("autocorrelation run --quantities 'q[0]'");
   const auto row = first(times);
   const double sd = first(found("averages run --quantities 'q[0]'")).at("sd");
-  EXPECT_NEAR(row.at("independent_draws").get<double>() * mean_error * mean_error / (sd * sd), 1, 0.25)
+  EXPECT_NEAR(row.at("independent_draws").as<double>() * mean_error * mean_error / (sd * sd), 1, 0.25)
       << "two estimates of one error";
-  EXPECT_LT(row.at("independent_draws").get<double>() * row.at("tau_windowed").get<double>(), 0.5 * 8 * 4000)
+  EXPECT_LT(row.at("independent_draws").as<double>() * row.at("tau_windowed").as<double>(), 0.5 * 8 * 4000)
       << "walkers one by one would count as 8 chains";
   EXPECT_THAT(times.at("words").dump(), HasSubstr("8 count as one"));
   const auto spectrum = found("covariance run"), alone = found("covariance run --walker 0");

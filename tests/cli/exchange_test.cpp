@@ -162,7 +162,7 @@ TEST(Exchange, FindsEveryModeOfAMixtureAsOftenAsItsWeightSays) {
   EXPECT_LT(worst, 4);
   EXPECT_LT(chi, 25 + 4 * std::sqrt(50.0));
   // The control: alone, a walker stays where it starts, in the middle.
-  Walker<double> alone(Choice("mixture", {{"sd", {0.2, ""}}}), moving("BAOAB", 0.1));
+  Walker<double> alone(Choice("mixture", {{"sd", 0.2}}), moving("BAOAB", 0.1));
   std::size_t middle = 0;
   for (int n = 0; n < 100000; ++n) {
     alone.chain.step();

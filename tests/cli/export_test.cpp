@@ -2,17 +2,16 @@
 // A run in the formats of other tools, read back and compared with its draws.
 #include <cmath>
 
-#include "kelvin/core/json.h"
 #include "kelvin/io/csv.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/safetensors.h"
 #include "kelvin/trajectory/samples.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -113,7 +112,7 @@ TEST_P(Export, StanCsvIsNamedAndOrderedAsCmdStanDoes) {
     const std::vector<std::string> order(csv.names.begin() + long(first), csv.names.begin() + long(first) + 6);
     EXPECT_THAT(order, ElementsAre("layer2_weight.1.1", "layer2_weight.2.1", "layer2_weight.1.2", "layer2_weight.2.2",
                                    "layer2_weight.1.3", "layer2_weight.2.3"));
-    const double N = samples.record.at("rows");
+    const double N = double(samples.record.rows);
     for (std::size_t n = 0; n < draws; ++n) {
       const auto near = [&](std::size_t column, double exact) {  // eight significant digits: half a unit of the last
         EXPECT_NEAR(csv.number(n, column), exact, 0.51e-7 * std::abs(exact));
@@ -159,15 +158,15 @@ TEST_P(Export, SafetensorsHasTheShapesOfPyTorch) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   EXPECT_EQ(length % 8, 0u);
-  const json header = json::parse(bytes.substr(8, length));
+  const Json header = Json::parse(bytes.substr(8, length));
   EXPECT_EQ(header.at("__metadata__").at("format"), "pt");
   EXPECT_EQ(header.at("__metadata__").at("draw"), "3");
   const auto arrays = read_safetensors(desk.path("run.safetensors"));
   std::size_t end = 0;
   for (const auto& [block, shape] : shapes) {
-    const json& entry = header.at(block);
+    const Json& entry = header.at(block);
     EXPECT_EQ(entry.at("dtype"), single() ? "F32" : "F64");
-    EXPECT_EQ(entry.at("shape"), json(shape));
+    EXPECT_EQ(entry.at("shape"), shape);
     const std::size_t first = entry.at("data_offsets")[0], last = entry.at("data_offsets")[1];
     const auto exact = draw_of(block, 1, 3);
     ASSERT_EQ(last - first, exact.size() * (single() ? sizeof(float) : sizeof(double)));
@@ -194,34 +193,35 @@ std::string hex(const std::vector<double>& values) {
 }
 
 // What xarray sees in a netCDF file.
-json opened(const Desk& desk, const std::string& file) {
+Json opened(const Desk& desk, const std::string& file) {
   const std::string command = "/usr/bin/python3 '" + source + "/tests/netcdf_read.py' '" + desk.path(file) + "' >'" +
                               desk.path("found.json") + "' 2>'" + desk.path("errors") + "'";
   EXPECT_EQ(std::system(command.c_str()), 0) << desk.read("errors");
-  return json::parse(desk.read("found.json"), nullptr, false);
+  return Json::parse(desk.read("found.json"));
 }
 
 TEST_P(Export, NetcdfOpensWithXarray) {
   written("--to netcdf -o run.nc");
-  const json found = opened(desk, "run.nc");
+  const Json found = opened(desk, "run.nc");
   const auto both = [&](auto&& read) {
     std::vector<double> all = read(0), second = read(1);
     all.insert(all.end(), second.begin(), second.end());
     return hex(all);
   };
-  const json &posterior = found.at("posterior"), &statistics = found.at("sample_stats");
+  const Json &posterior = found.at("posterior"), &statistics = found.at("sample_stats");
   EXPECT_EQ(posterior.at("variables").size(), shapes.size());
   for (const auto& [block, shape] : shapes) {
-    const json& v = posterior.at("variables").at(block);
+    const Json& v = posterior.at("variables").at(block);
     EXPECT_EQ(v.at("type"), single() ? "float32" : "float64");
     EXPECT_EQ(v.at("bytes"), both([&, name = block](std::size_t w) { return samples.block(name, w); })) << block;
-    json dimensions = {"chain", "draw"}, whole = {walkers, draws};
+    std::vector<std::string> dimensions = {"chain", "draw"};
+    std::vector<std::size_t> whole = {walkers, draws};
     for (std::size_t d = 0; d < shape.size(); ++d) {
       whole.push_back(shape[d]);
       dimensions.push_back(v.at("dimensions").at(2 + d));
       std::vector<std::string> places;
       for (std::size_t k = 0; k < shape[d]; ++k) places.push_back(std::to_string(k));
-      EXPECT_EQ(posterior.at("coordinates").at(std::string(dimensions.back())), json(places));
+      EXPECT_EQ(posterior.at("coordinates").at(dimensions.back()), places);
     }
     EXPECT_EQ(v.at("shape"), whole);
     EXPECT_EQ(v.at("dimensions"), dimensions);
@@ -232,9 +232,9 @@ TEST_P(Export, NetcdfOpensWithXarray) {
     EXPECT_EQ(statistics.at("variables").at(name).at("bytes"),
               both([&](std::size_t w) { return samples.statistic(name, w); }))
         << name;
-  EXPECT_EQ(statistics.at("variables").at("virial").at("dimensions"), json({"chain", "draw", "part"}));
-  EXPECT_EQ(statistics.at("coordinates").at("part"), json(samples.parts));
-  EXPECT_EQ(statistics.at("coordinates").at("chain"), json({"0", "1"}));
+  EXPECT_EQ(statistics.at("variables").at("virial").at("dimensions"), (Value::List{"chain", "draw", "part"}));
+  EXPECT_EQ(statistics.at("coordinates").at("part"), samples.parts);
+  EXPECT_EQ(statistics.at("coordinates").at("chain"), (Value::List{"0", "1"}));
   EXPECT_EQ(statistics.at("coordinates").at("draw").back(), "6");
   EXPECT_EQ(posterior.at("attributes").at("inference_library"), "kelvin");
   EXPECT_EQ(posterior.at("attributes").at("seed"), "5");
@@ -254,20 +254,20 @@ TEST(ExportGroups, EverythingARunKeepsIsInItsNetcdf) {
   ASSERT_EQ(ran.code, 0) << ran.error;
   const Outcome got = desk.kelvin("export run --to netcdf");
   ASSERT_EQ(got.code, 0) << got.error;
-  const json found = opened(desk, "run.nc");
+  const Json found = opened(desk, "run.nc");
   const auto shape = [&](const char* group, const char* name) {
     return found.at(group).at("variables").at(name).at("shape");
   };
-  EXPECT_EQ(shape("posterior", "layer1.bias"), json({2, 3, 1}));
-  EXPECT_EQ(shape("warmup_posterior", "layer1.bias"), json({2, 2, 1}));
-  EXPECT_EQ(shape("warmup_sample_stats", "lp"), json({2, 2}));
+  EXPECT_EQ(shape("posterior", "layer1.bias"), (Value::List{2, 3, 1}));
+  EXPECT_EQ(shape("warmup_posterior", "layer1.bias"), (Value::List{2, 2, 1}));
+  EXPECT_EQ(shape("warmup_sample_stats", "lp"), (Value::List{2, 2}));
   for (const char* group : {"posterior_predictive", "log_likelihood"}) {
-    const json& variables = found.at(group).at("variables");
+    const Json& variables = found.at(group).at("variables");
     ASSERT_EQ(variables.size(), 1u) << group;
-    const json& whole = variables.front().at("shape");
-    EXPECT_EQ(json({whole[0], whole[1], whole[2]}), json({2, 3, 4})) << group;
+    const auto whole = variables.entries().begin()->second.at("shape").as<std::vector<long>>();
+    EXPECT_EQ(std::vector(whole.begin(), whole.begin() + 3), (std::vector<long>{2, 3, 4})) << group;
   }
-  EXPECT_EQ(found.at("observed_data").at("coordinates").at("target"), json({"y"}));
+  EXPECT_EQ(found.at("observed_data").at("coordinates").at("target"), (Value::List{"y"}));
   EXPECT_EQ(found.at("observed_data").at("variables").at("y").at("bytes"), hex({1, 3, 5, 7}));
   EXPECT_EQ(found.at("constant_data").at("variables").at("x").at("bytes"), hex({0, 1, 2, 3}));
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kelvin/run/problem.h"
-#include "kelvin/core/json.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
@@ -15,9 +15,9 @@ TEST(Fashion, TheExampleReachesEightyThreePercent) {
   const Desk desk;
   const Outcome ran = desk.kelvin("train " + example + " -q -o run");
   ASSERT_EQ(ran.code, 0) << ran.error;
-  const auto test = nlohmann::json::parse(desk.read("run/run.json")).at("final").at("test");
-  EXPECT_GE(test.at("accuracy").get<double>(), 0.83);
-  EXPECT_LT(test.at("loss").get<double>(), 0.5);
+  const auto test = Json::parse(desk.read("run/run.json")).at("final").at("test");
+  EXPECT_GE(test.at("accuracy").as<double>(), 0.83);
+  EXPECT_LT(test.at("loss").as<double>(), 0.5);
 }
 
 TEST(Fashion, TheGradientOnABatchOfImagesIsThatOfFiniteDifferences) {

@@ -6,13 +6,13 @@
 #include "kelvin/io/npy.h"
 #include "kelvin/energy/mlp.h"
 #include "tests/finite_difference.h"
+#include "tests/json.h"
 #include "tests/program.h"
 #include "tests/support.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 using Arrays = std::map<std::string, std::vector<double>>;
@@ -24,21 +24,21 @@ void save(const Desk& desk, const std::string& name, const Arrays& arrays) {
 }
 
 // What `kelvin landscape ...` finds.
-json found(const Desk& desk, const std::string& arguments) {
+Json found(const Desk& desk, const std::string& arguments) {
   const Outcome got = desk.kelvin("landscape " + arguments + " --json");
   EXPECT_EQ(got.code, 0) << arguments << ": " << got.error;
-  return got.code == 0 ? json::parse(got.out) : json();
+  return got.code == 0 ? Json::parse(got.out) : Json();
 }
 
-json row_with(const json& table, const std::string& key, const std::string& value) {
-  for (const json& row : table.at("rows"))
+Json row_with(const Json& table, const std::string& key, const std::string& value) {
+  for (const Json& row : table.at("rows"))
     if (row.at(key) == value) return row;
   ADD_FAILURE() << "no row with " << value;
   return {};
 }
 
-const json& figure(const json& finding, const std::string& name) {
-  for (const json& f : finding.at("figures"))
+Json figure(const Json& finding, const std::string& name) {
+  for (const Json& f : finding.at("figures"))
     if (f.at("name") == name) return f;
   throw Error("no figure {}", name);
 }
@@ -47,7 +47,7 @@ double evaluated(const Desk& desk, const std::string& file, const std::string& a
                  const std::string& quantity = "loss") {
   const Outcome got = desk.kelvin("evaluate " + file + " --json " + arguments);
   EXPECT_EQ(got.code, 0) << got.error;
-  return json::parse(got.out).at(quantity);
+  return Json::parse(got.out).at(quantity);
 }
 
 void sample_toy(const Desk& desk, const std::string& toy, const std::string& rest = "steps = 10\nevery = 1\n") {
@@ -109,16 +109,16 @@ TEST(Line, BetweenTwoWellsCrossesTheBarrierInTheMiddle) {
   sample_toy(desk, "{ name = \"double_well\", height = 3.0, tilt = 0.0 }");
   save(desk, "left.npz", {{"q", {-1}}});
   save(desk, "right.npz", {{"q", {1}}});
-  const json line = found(desk, "line run --from left.npz --to right.npz");
-  const json shape = row_with(line["tables"][0], "quantity", "potential");
+  const Json line = found(desk, "line run --from left.npz --to right.npz");
+  const Json shape = row_with(line["tables"][0], "quantity", "potential");
   EXPECT_EQ(shape["shape"], "B");
-  EXPECT_NEAR(shape["barrier"].get<double>(), 3, 1e-14);
-  EXPECT_NEAR(shape["increase"].get<double>(), 3, 1e-14);
+  EXPECT_NEAR(shape["barrier"].as<double>(), 3, 1e-14);
+  EXPECT_NEAR(shape["increase"].as<double>(), 3, 1e-14);
   EXPECT_EQ(shape["highest_at"], 0.5);
-  const json y = line["figures"][0]["curves"][0]["y"];
+  const Json y = line["figures"][0]["curves"][0]["y"];
   ASSERT_EQ(y.size(), 51u);
   for (int k = 0; k <= 50; ++k)
-    EXPECT_NEAR(y[std::size_t(k)].get<double>(), 3 * std::pow(std::pow(2 * k / 50.0 - 1, 2) - 1, 2), 1e-14);
+    EXPECT_NEAR(y[std::size_t(k)].as<double>(), 3 * std::pow(std::pow(2 * k / 50.0 - 1, 2) - 1, 2), 1e-14);
   EXPECT_EQ(row_with(line["tables"][1], "block", "q")["relative"], 2.0);
   EXPECT_TRUE(std::filesystem::exists(desk.path("run/analysis/landscape_line.json")));
   // From the top down there is none.
@@ -131,23 +131,23 @@ TEST(Line, BetweenTwoWellsCrossesTheBarrierInTheMiddle) {
 TEST(Line, EndsWhereEvaluateSaysAndDoesNotDependOnThreads) {
   const Desk desk;
   train_net(desk);
-  const json line = found(desk, "line run --threads 1");
+  const Json line = found(desk, "line run --threads 1");
   EXPECT_EQ(line, found(desk, "line run --threads 3"));
   EXPECT_EQ(line["figures"].size(), 2u) << "losses and accuracies";
   for (const std::string split : {"train", "test"}) {
-    const json row = row_with(line["tables"][0], "quantity", split + "_loss");
-    EXPECT_NEAR(row["first"].get<double>(), evaluated(desk, "net.toml", "--split " + split), 1e-12);
-    EXPECT_NEAR(row["last"].get<double>(), evaluated(desk, "net.toml", "--at run --split " + split), 1e-12);
-    EXPECT_NEAR(row["chance"].get<double>(), std::log(2), 1e-6) << "two classes of equal size";
+    const Json row = row_with(line["tables"][0], "quantity", split + "_loss");
+    EXPECT_NEAR(row["first"].as<double>(), evaluated(desk, "net.toml", "--split " + split), 1e-12);
+    EXPECT_NEAR(row["last"].as<double>(), evaluated(desk, "net.toml", "--at run --split " + split), 1e-12);
+    EXPECT_NEAR(row["chance"].as<double>(), std::log(2), 1e-6) << "two classes of equal size";
   }
-  EXPECT_NEAR(row_with(line["tables"][0], "quantity", "potential")["last"].get<double>(),
+  EXPECT_NEAR(row_with(line["tables"][0], "quantity", "potential")["last"].as<double>(),
               evaluated(desk, "net.toml", "--at run", "potential"), 1e-12);
 }
 
 TEST(Line, OfAllBlocksChosenOneByOneIsTheWholeLine) {
   const Desk desk;
   train_net(desk);
-  const json all = found(desk, "line run --of train_loss --from run:0"),
+  const Json all = found(desk, "line run --of train_loss --from run:0"),
              chosen = found(desk,
                             "line run --of train_loss --from run:0 --blocks 'layer1.*' --blocks '*2.*' --blocks "
                             "layer3.weight --blocks layer3.bias");
@@ -158,7 +158,7 @@ TEST(Line, OfAllBlocksChosenOneByOneIsTheWholeLine) {
 TEST(Line, OfOneBlockLeavesTheOthersAtTheEnd) {
   const Desk desk;
   train_net(desk);
-  const json lines = found(desk, "line run --from run:0 --by block");
+  const Json lines = found(desk, "line run --from run:0 --by block");
   ASSERT_EQ(lines["tables"][0]["rows"].size(), 6u * 3);
   const Samples samples = open_samples(desk.path("run"));
   for (const std::string moving : {"layer1.weight", "layer3.bias"}) {
@@ -166,9 +166,9 @@ TEST(Line, OfOneBlockLeavesTheOthersAtTheEnd) {
     for (const std::string& b : samples.blocks)
       mixed[b] = samples.array("posterior/" + b, 0, b == moving ? 0 : samples.draws - 1, 1);
     save(desk, "mixed.npz", mixed);
-    for (const json& row : lines["tables"][0]["rows"]) {
+    for (const Json& row : lines["tables"][0]["rows"]) {
       if (row["line"] != moving || row["quantity"] != "test_loss") continue;
-      EXPECT_NEAR(row["first"].get<double>(), evaluated(desk, "net.toml", "--split test --at mixed.npz"), 1e-12);
+      EXPECT_NEAR(row["first"].as<double>(), evaluated(desk, "net.toml", "--split test --at mixed.npz"), 1e-12);
     }
   }
   EXPECT_EQ(found(desk, "line run --by layer")["figures"][0]["curves"].size(), 3u);
@@ -183,8 +183,8 @@ TEST(ChanceLoss, IsTheEntropyOfUnequalClasses) {
   desk.write("net.toml",
              "steps = 10\ndata = \"data.csv\"\nmodel = { layers = [2, 3, 1], loss = \"binary_cross_entropy\" }\n");
   ASSERT_EQ(desk.kelvin("train net.toml -q -o run").code, 0);
-  const json row = row_with(found(desk, "line run")["tables"][0], "quantity", "train_loss");
-  EXPECT_NEAR(row["chance"].get<double>(), -0.25 * std::log(0.25) - 0.75 * std::log(0.75), 1e-6);
+  const Json row = row_with(found(desk, "line run")["tables"][0], "quantity", "train_loss");
+  EXPECT_NEAR(row["chance"].as<double>(), -0.25 * std::log(0.25) - 0.75 * std::log(0.75), 1e-6);
 }
 
 // ---- surfaces
@@ -213,17 +213,17 @@ TEST(Surface, OfAGaussianIsItsQuadraticForm) {
   const Desk desk;
   sample_toy(desk, "{ name = \"gaussian\", stiffness = [1.0, 4.0, 25.0] }");
   save(desk, "v.npz", {{"v0", {0, 2, 0}}, {"v1", {1, 0, 1}}, {"mean", {0.5, 0, 0}}});
-  const json surface = found(desk,
+  const Json surface = found(desk,
                              "surface run --spanned-by given --directions v.npz --scale 0.5,2 --reach 1 "
                              "--intervals 4 --threads 2");
   ASSERT_EQ(surface["figures"].size(), 4u);
   for (const std::string name : {"potential_scale_0.5", "potential_scale_2", "potential_scale_2_3d"}) {
-    const json map = figure(surface, name)["map"];
+    const Json map = figure(surface, name)["map"];
     for (std::size_t j = 0; j < 5; ++j)
       for (std::size_t i = 0; i < 5; ++i) {
         const double x = map["x"][i], y = map["y"][j];
         const double U = (1 * std::pow(0.5 + y, 2) + 4 * 4 * x * x + 25 * y * y) / 2;
-        EXPECT_NEAR(map["z"][j * 5 + i].get<double>(), U, 1e-13) << name;
+        EXPECT_NEAR(map["z"][j * 5 + i].as<double>(), U, 1e-13) << name;
       }
   }
   EXPECT_EQ(figure(surface, "potential_scale_2")["map"]["x"][0], -2.0);
@@ -237,14 +237,14 @@ TEST(Surface, SpannedByTheCovarianceLiesAlongTheSoftestDirections) {
   const Desk desk;
   sample_toy(desk, "{ name = \"gaussian\", stiffness = [25.0, 1.0, 4.0], mean = [1.0, 2.0, 3.0] }",
              "steps = 40000\nevery = 20\nwarmup = 1000\nwalkers = 2\n");
-  const json surface = found(desk, "surface run --reach 1 --intervals 2");
-  const json map = surface["figures"][0]["map"];
-  const auto z = [&](int i, int j) { return map["z"][std::size_t(3 * (j + 1) + i + 1)].get<double>(); };
+  const Json surface = found(desk, "surface run --reach 1 --intervals 2");
+  const Json map = surface["figures"][0]["map"];
+  const auto z = [&](int i, int j) { return map["z"][std::size_t(3 * (j + 1) + i + 1)].as<double>(); };
   EXPECT_NEAR(z(1, 0) + z(-1, 0) - 2 * z(0, 0), 1, 0.02);
   EXPECT_NEAR(z(0, 1) + z(0, -1) - 2 * z(0, 0), 4, 0.02);
   EXPECT_NEAR((z(1, 1) + z(-1, -1) - z(1, -1) - z(-1, 1)) / 4, 0, 0.2);
   EXPECT_LT(z(0, 0), 0.01) << "the centre is the mean of the draws";
-  const json wide = found(desk, "surface run --intervals 2");
+  const Json wide = found(desk, "surface run --intervals 2");
   EXPECT_EQ(wide["figures"][0]["curves"].size(), 2u) << "a curve for each walker";
   EXPECT_EQ(wide["figures"][0]["curves"][0]["style"], "line");
   EXPECT_EQ(wide["figures"][0]["curves"][0]["x"].size(), 500u);
@@ -254,42 +254,42 @@ TEST(Surface, SpannedByTheCovarianceLiesAlongTheSoftestDirections) {
   EXPECT_NEAR(std::stod(words.substr(words.find("holds ") + 6)), 100 * 1.25 / 1.29, 1);
   // Directions that were stored are used instead.
   save(desk, "run/analysis/directions.npz", {{"mean", {1, 2, 3}}, {"v0", {1, 0, 0}}, {"v1", {0, 0, 1}}});
-  const json stored = found(desk, "surface run --reach 1 --intervals 2")["figures"][0]["map"]["z"];
-  EXPECT_NEAR(stored[5].get<double>(), 12.5, 1e-13);
-  EXPECT_NEAR(stored[7].get<double>(), 2, 1e-13);
+  const Json stored = found(desk, "surface run --reach 1 --intervals 2")["figures"][0]["map"]["z"];
+  EXPECT_NEAR(stored[5].as<double>(), 12.5, 1e-13);
+  EXPECT_NEAR(stored[7].as<double>(), 2, 1e-13);
 }
 
 TEST(Surface, ThroughTwoOptimaHasThemAtItsCorners) {
   const Desk desk;
   train_net(desk);
-  const json surface = found(desk,
+  const Json surface = found(desk,
                              "surface run --spanned-by optima --to run:2:0 --other run:2:1 --of test_loss "
                              "--of train_loss --intervals 4");
   const double start = evaluated(desk, "net.toml", "--split test"),
                first = evaluated(desk, "net.toml", "--split test --at run:2:0"),
                second = evaluated(desk, "net.toml", "--split test --at run:2:1");
-  const json map = figure(surface, "test_loss_scale_1")["map"];  // x: alpha, y: beta
-  for (std::size_t j = 0; j < 5; ++j) EXPECT_NEAR(map["z"][5 * j].get<double>(), start, 1e-12) << "alpha = 0";
-  EXPECT_NEAR(map["z"][24].get<double>(), first, 1e-12) << "alpha = 1, beta = 1";
-  EXPECT_NEAR(map["z"][4].get<double>(), second, 1e-12) << "alpha = 1, beta = 0";
+  const Json map = figure(surface, "test_loss_scale_1")["map"];  // x: alpha, y: beta
+  for (std::size_t j = 0; j < 5; ++j) EXPECT_NEAR(map["z"][5 * j].as<double>(), start, 1e-12) << "alpha = 0";
+  EXPECT_NEAR(map["z"][24].as<double>(), first, 1e-12) << "alpha = 1, beta = 1";
+  EXPECT_NEAR(map["z"][4].as<double>(), second, 1e-12) << "alpha = 1, beta = 0";
   EXPECT_GT(std::abs(first - second), 1e-6) << "the optima should differ, or the test sees nothing";
   // On the way to the first optimum, beta = 1, lies the line.
-  const json line = found(desk, "line run --to run:2:0 --of test_loss --intervals 4")["figures"][0]["curves"][0]["y"];
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(map["z"][20 + i].get<double>(), line[i].get<double>(), 1e-12);
+  const Json line = found(desk, "line run --to run:2:0 --of test_loss --intervals 4")["figures"][0]["curves"][0]["y"];
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(map["z"][20 + i].as<double>(), line[i].as<double>(), 1e-12);
   // The last draws are the optima themselves.
-  const json curve = figure(surface, "test_loss_scale_1")["curves"][0];
-  EXPECT_NEAR(curve["x"].back().get<double>(), 1, 1e-9);
-  EXPECT_NEAR(curve["y"].back().get<double>(), 1, 1e-9);
+  const Json curve = figure(surface, "test_loss_scale_1")["curves"][0];
+  EXPECT_NEAR(curve["x"].back().as<double>(), 1, 1e-9);
+  EXPECT_NEAR(curve["y"].back().as<double>(), 1, 1e-9);
 }
 
 TEST(Surface, AtRandomHasThePointInItsMiddle) {
   const Desk desk;
   train_net(desk);
-  const json plain = found(desk, "surface run --spanned-by random --of train_loss --intervals 2"),
+  const Json plain = found(desk, "surface run --spanned-by random --of train_loss --intervals 2"),
              logarithm = found(desk, "surface run --spanned-by random --of train_loss --intervals 2 --log");
   const double middle = plain["figures"][0]["map"]["z"][4];
   EXPECT_NEAR(middle, evaluated(desk, "net.toml", "--at run"), 1e-12);
-  EXPECT_NEAR(logarithm["figures"][0]["map"]["z"][4].get<double>(), std::log10(middle), 1e-12);
+  EXPECT_NEAR(logarithm["figures"][0]["map"]["z"][4].as<double>(), std::log10(middle), 1e-12);
 }
 
 // ---- grids and trajectories
@@ -311,7 +311,7 @@ TEST(Grid, HoldsTheEnergyAtEveryPoint) {
       EXPECT_NEAR(arrays.at("potential").values[4 * i + j], (x * x + 4 + 25 * y * y) / 2, 1e-13);
       EXPECT_NEAR(arrays.at("gradient_norm").values[4 * i + j], std::sqrt(x * x + 16 + 625 * y * y), 1e-12);
     }
-  const json grid = found(desk, "grid run --at at.npz --axis 'q=-1:1:3' --exclude 'q[1]' --relative -o grid.csv");
+  const Json grid = found(desk, "grid run --at at.npz --axis 'q=-1:1:3' --exclude 'q[1]' --relative -o grid.csv");
   EXPECT_EQ(grid["figures"].size(), 2u);
   const std::string csv = desk.read("grid.csv");
   EXPECT_THAT(csv, HasSubstr("q[0],q[2],potential\n-0.5,-0.8,"));
@@ -324,7 +324,7 @@ TEST(Grid, HoldsTheEnergyAtEveryPoint) {
 TEST(Trajectory, SeesWhatTheRunSawAndWhatEvaluateSees) {
   const Desk desk;
   sample_toy(desk, "\"double_well\"", "steps = 50\nevery = 1\nwalkers = 2\n");
-  const json seen = found(desk, "trajectory run --every 7 --threads 2 -o seen.npz");
+  const Json seen = found(desk, "trajectory run --every 7 --threads 2 -o seen.npz");
   const auto columns = read_npz(desk.path("seen.npz"));
   const Samples samples = open_samples(desk.path("run"));
   ASSERT_EQ(columns.at("potential").values.size(), 16u);
@@ -340,10 +340,10 @@ TEST(Trajectory, SeesWhatTheRunSawAndWhatEvaluateSees) {
 
   const Desk other;
   train_net(other);
-  const json again = found(other, "trajectory run --of test_loss --of test_gradient_norm");
-  EXPECT_NEAR(again["figures"][0]["curves"][1]["y"][1].get<double>(),
+  const Json again = found(other, "trajectory run --of test_loss --of test_gradient_norm");
+  EXPECT_NEAR(again["figures"][0]["curves"][1]["y"][1].as<double>(),
               evaluated(other, "net.toml", "--split test --at run:1:1"), 1e-12);
-  EXPECT_NEAR(again["figures"][1]["curves"][1]["y"][1].get<double>(),
+  EXPECT_NEAR(again["figures"][1]["curves"][1]["y"][1].as<double>(),
               evaluated(other, "net.toml", "--split test --at run:1:1", "gradient_norm"), 1e-12);
 }
 
@@ -356,8 +356,8 @@ TEST(Trajectory, LooksAtRowsTheRunNeverSaw) {
              "model = { layers = [2, 3, 1], loss = \"binary_cross_entropy\" }\n");
   ASSERT_EQ(desk.kelvin("train net.toml -q -o run").code, 0);
   EXPECT_EQ(desk.kelvin("landscape trajectory run --of test_loss").code, 1) << "it has no test rows";
-  const json seen = found(desk, "trajectory run --of test_loss --set data.test_file=new.csv");
-  EXPECT_NEAR(seen["figures"][0]["curves"][0]["y"][0].get<double>(),
+  const Json seen = found(desk, "trajectory run --of test_loss --set data.test_file=new.csv");
+  EXPECT_NEAR(seen["figures"][0]["curves"][0]["y"][0].as<double>(),
               evaluated(desk, "net.toml --set data.test_file=new.csv", "--split test --at run"), 1e-12);
 }
 
@@ -366,20 +366,20 @@ TEST(Trajectory, LooksAtRowsTheRunNeverSaw) {
 TEST(Hessian, OfAGaussianHasItsStiffnessAndLimits) {
   const Desk desk;
   sample_toy(desk, "{ name = \"gaussian\", stiffness = [1.0, 4.0, 9.0, 100.0] }");
-  const json hessian = found(desk, "hessian run --count 2");
-  const json first = hessian["tables"][0]["rows"][0], second = hessian["tables"][0]["rows"][1];
+  const Json hessian = found(desk, "hessian run --count 2");
+  const Json first = hessian["tables"][0]["rows"][0], second = hessian["tables"][0]["rows"][1];
   // Products are good to 1e-8 here, the gradient being linear.
-  EXPECT_NEAR(first["highest"].get<double>(), 100, 1e-5);
-  EXPECT_NEAR(first["exact_highest"].get<double>(), 100, 1e-5);
-  EXPECT_NEAR(second["highest"].get<double>(), 9, 1e-5);
-  EXPECT_NEAR(first["lowest"].get<double>(), 1, 1e-5);
-  const json trace = row_with(hessian["tables"][1], "quantity", "trace");
-  EXPECT_NEAR(trace["estimate"].get<double>(), 114, 1e-4) << "exact for a diagonal matrix";
-  EXPECT_NEAR(trace["exact"].get<double>(), 114, 1e-4);
-  const json step = hessian["tables"][2]["rows"][0];
-  EXPECT_NEAR(step["limit"].get<double>(), 0.2, 1e-8);
-  EXPECT_NEAR(step["step / limit"].get<double>(), 0.5, 1e-7);
-  EXPECT_THAT(hessian["words"][2].get<std::string>(), HasSubstr("are stable"));
+  EXPECT_NEAR(first["highest"].as<double>(), 100, 1e-5);
+  EXPECT_NEAR(first["exact_highest"].as<double>(), 100, 1e-5);
+  EXPECT_NEAR(second["highest"].as<double>(), 9, 1e-5);
+  EXPECT_NEAR(first["lowest"].as<double>(), 1, 1e-5);
+  const Json trace = row_with(hessian["tables"][1], "quantity", "trace");
+  EXPECT_NEAR(trace["estimate"].as<double>(), 114, 1e-4) << "exact for a diagonal matrix";
+  EXPECT_NEAR(trace["exact"].as<double>(), 114, 1e-4);
+  const Json step = hessian["tables"][2]["rows"][0];
+  EXPECT_NEAR(step["limit"].as<double>(), 0.2, 1e-8);
+  EXPECT_NEAR(step["step / limit"].as<double>(), 0.5, 1e-7);
+  EXPECT_THAT(hessian["words"][2].as<std::string>(), HasSubstr("are stable"));
 }
 
 // The map of each scheme on an oscillator, read off the code, contracts just below the limit and grows just above.
@@ -403,29 +403,29 @@ TEST(Hessian, LimitsOfTheStepAreWhereSchemesBlowUp) {
     EXPECT_GT(radius(1.01 * limit), 1.01) << scheme;
   }
   EXPECT_EQ(desk.kelvin("sample toy.toml -q -o run --force --set part.all.scheme=S --set part.all.step=0.2").code, 0);
-  EXPECT_THAT(found(desk, "hessian run")["words"][2].get<std::string>(), HasSubstr("too large"));
+  EXPECT_THAT(found(desk, "hessian run")["words"][2].as<std::string>(), HasSubstr("too large"));
 }
 
 TEST(Hessian, OfANetworkAgreesWithAllItsEigenvaluesAndLeavesOutFrozenEntries) {
   const Desk desk;
   train_net(desk);
-  const json hessian = found(desk, "hessian run --count 3 --probes 40 --threads 1");
+  const Json hessian = found(desk, "hessian run --count 3 --probes 40 --threads 1");
   EXPECT_EQ(hessian, found(desk, "hessian run --count 3 --probes 40 --threads 2"));
-  for (const json& row : hessian["tables"][0]["rows"]) {
+  for (const Json& row : hessian["tables"][0]["rows"]) {
     const double largest = hessian["tables"][0]["rows"][0]["exact_highest"];
-    EXPECT_NEAR(row["highest"].get<double>(), row["exact_highest"].get<double>(), 1e-6 * largest);
-    EXPECT_NEAR(row["lowest"].get<double>(), row["exact_lowest"].get<double>(), 1e-6 * largest);
+    EXPECT_NEAR(row["highest"].as<double>(), row["exact_highest"].as<double>(), 1e-6 * largest);
+    EXPECT_NEAR(row["lowest"].as<double>(), row["exact_lowest"].as<double>(), 1e-6 * largest);
   }
-  const json trace = row_with(hessian["tables"][1], "quantity", "trace");
-  EXPECT_LT(std::abs(trace["estimate"].get<double>() - trace["exact"].get<double>()), 4 * trace["error"].get<double>());
-  EXPECT_LT(trace["error"].get<double>(), 0.2 * trace["exact"].get<double>());
-  const json all = json::parse(desk.kelvin("evaluate net.toml --at run --hessian --json").out)["hessian_eigenvalues"];
-  EXPECT_NEAR(hessian["tables"][0]["rows"][0]["exact_highest"].get<double>(), all.back().get<double>(), 1e-6);
+  const Json trace = row_with(hessian["tables"][1], "quantity", "trace");
+  EXPECT_LT(std::abs(trace["estimate"].as<double>() - trace["exact"].as<double>()), 4 * trace["error"].as<double>());
+  EXPECT_LT(trace["error"].as<double>(), 0.2 * trace["exact"].as<double>());
+  const Json all = Json::parse(desk.kelvin("evaluate net.toml --at run --hessian --json").out)["hessian_eigenvalues"];
+  EXPECT_NEAR(hessian["tables"][0]["rows"][0]["exact_highest"].as<double>(), all.back().as<double>(), 1e-6);
   EXPECT_EQ(found(desk, "hessian run --split test")["tables"].size(), 2u) << "steps follow the training rows only";
 
   ASSERT_EQ(desk.kelvin("train net.toml -q -o frozen --set 'model.freeze=[\"layer1.*\", \"layer2.weight[0,0]\"]'").code,
             0);
-  EXPECT_THAT(found(desk, "hessian frozen")["words"][0].get<std::string>(), HasSubstr("over 40 parameters"));
+  EXPECT_THAT(found(desk, "hessian frozen")["words"][0].as<std::string>(), HasSubstr("over 40 parameters"));
 }
 
 // ---- mistakes

@@ -2,14 +2,13 @@
 // `kelvin predict` as a user would call it.
 #include <cmath>
 
-#include "kelvin/core/json.h"
 #include "kelvin/io/npy.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 const std::string classes = R"(steps = 200
@@ -33,32 +32,32 @@ struct Predicting : testing::Test {
     desk.write("run.toml", text);
     ASSERT_EQ(desk.kelvin("sample run.toml -q -o run").code, 0);
   }
-  json predicted(const std::string& arguments) {
+  Json predicted(const std::string& arguments) {
     const Outcome got = desk.kelvin("predict run --json " + arguments);
     EXPECT_EQ(got.code, 0) << got.error;
     EXPECT_EQ(got.error, "");
-    return json::parse(got.out);
+    return Json::parse(got.out);
   }
 };
 
-std::vector<std::string> figures(const json& finding) {
+std::vector<std::string> figures(const Json& finding) {
   std::vector<std::string> names;
-  for (const json& f : finding["figures"]) names.push_back(f["name"]);
+  for (const Json& f : finding["figures"]) names.push_back(f["name"]);
   return names;
 }
 
 TEST_F(Predicting, ClassesAreScoredOnTheTestRowsAndTheFindingIsKept) {
   sample(classes);
-  const json got = predicted("-o rows.csv");
-  EXPECT_THAT(got["words"][0].get<std::string>(), HasSubstr("accuracy"));
-  EXPECT_THAT(got["words"][1].get<std::string>(), HasSubstr("30 test rows, averaged over 40 draws"));
+  const Json got = predicted("-o rows.csv");
+  EXPECT_THAT(got["words"][0].as<std::string>(), HasSubstr("accuracy"));
+  EXPECT_THAT(got["words"][1].as<std::string>(), HasSubstr("30 test rows, averaged over 40 draws"));
   EXPECT_EQ(got["tables"][0]["rows"].size(), 5u);
   EXPECT_EQ(figures(got), (std::vector<std::string>{"reliability", "uncertainty1", "uncertainty2"}));
-  EXPECT_EQ(json::parse(desk.read("run/analysis/predict.json")), got);
+  EXPECT_EQ(Json::parse(desk.read("run/analysis/predict.json")), got);
   const std::string rows = desk.read("rows.csv");
   EXPECT_TRUE(rows.starts_with("row,class,predicted,probability_0,probability_1,total,aleatoric,epistemic\n0,"));
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 31);
-  EXPECT_THAT(predicted("--split train")["words"][1].get<std::string>(), HasSubstr("40 training rows"));
+  EXPECT_THAT(predicted("--split train")["words"][1].as<std::string>(), HasSubstr("40 training rows"));
 }
 
 TEST_F(Predicting, RowsWithoutTargetsAndOthersOutOfDistribution) {
@@ -66,26 +65,26 @@ TEST_F(Predicting, RowsWithoutTargetsAndOthersOutOfDistribution) {
   desk.write("new.csv", "x1,x2\n2,2\n-2,-2\n2.1,1.9\n");
   desk.write("far.csv", "x1,x2\n0,0\n0.1,-0.1\n");
   desk.write("far_labels.csv", "0\n1\n");
-  const json got = predicted("--data new.csv --ood far.csv -o rows.npz");
-  EXPECT_THAT(got["words"][0].get<std::string>(), HasSubstr("3 rows of new.csv without targets"));
-  const json& outside = got["tables"].back()["rows"];
+  const Json got = predicted("--data new.csv --ood far.csv -o rows.npz");
+  EXPECT_THAT(got["words"][0].as<std::string>(), HasSubstr("3 rows of new.csv without targets"));
+  const Json& outside = got["tables"].back()["rows"];
   EXPECT_EQ(outside[0]["auroc"], 1) << "between the clusters every draw is unsure";
   const auto arrays = read_npz(desk.path("rows.npz"));
   EXPECT_EQ(arrays.at("predicted").values.size(), 3u);
   EXPECT_NEAR(arrays.at("probability_0").values[1] + arrays.at("probability_1").values[1], 1, 1e-6);
   EXPECT_FALSE(arrays.contains("class"));
-  const json scored = predicted("--ood far.csv --ood-labels far_labels.csv");
+  const Json scored = predicted("--ood far.csv --ood-labels far_labels.csv");
   EXPECT_TRUE(scored["tables"][0]["rows"][0].contains("outside"));
 }
 
 TEST_F(Predicting, NumbersComeInTheirOwnUnitsWithBandAndCoverage) {
   sample(numbers);
-  const json got = predicted("-o rows.csv --quantiles 0.1,0.5,0.9");
-  EXPECT_THAT(got["words"][0].get<std::string>(), HasSubstr("intervals for 90 % hold"));
-  EXPECT_THAT(got["words"][1].get<std::string>(), HasSubstr("5 training rows"));
-  EXPECT_THAT(got["words"][3].get<std::string>(), HasSubstr("loss mean_squared at posterior temperature 1"));
+  const Json got = predicted("-o rows.csv --quantiles 0.1,0.5,0.9");
+  EXPECT_THAT(got["words"][0].as<std::string>(), HasSubstr("intervals for 90 % hold"));
+  EXPECT_THAT(got["words"][1].as<std::string>(), HasSubstr("5 training rows"));
+  EXPECT_THAT(got["words"][3].as<std::string>(), HasSubstr("loss mean_squared at posterior temperature 1"));
   EXPECT_EQ(figures(got), (std::vector<std::string>{"coverage", "band_y", "uncertainty1", "uncertainty2"}));
-  const json& band = got["figures"][1]["curves"][0];
+  const Json& band = got["figures"][1]["curves"][0];
   EXPECT_EQ(band["x"].front(), -1) << "the inputs run from 0 to 4, the grid a quarter further";
   EXPECT_EQ(band["x"].back(), 5);
   EXPECT_EQ(got["figures"][1]["curves"][2]["y"][4], 4.5) << "the training rows, in their own units";
@@ -97,8 +96,8 @@ TEST_F(Predicting, ATrainedNetworkPredictsWithoutNoise) {
   desk.write("data.csv", "x,y\n0,1\n1,2\n2,2.5\n3,4\n4,4.5\n");
   desk.write("run.toml", numbers);
   ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
-  const json got = predicted("");
-  EXPECT_THAT(got["words"][3].get<std::string>(), HasSubstr("mean_squared at temperature 0 stands for no law"));
+  const Json got = predicted("");
+  EXPECT_THAT(got["words"][3].as<std::string>(), HasSubstr("mean_squared at temperature 0 stands for no law"));
   EXPECT_EQ(got["tables"][0]["rows"].size(), 2u) << "rmse and crps";
 }
 

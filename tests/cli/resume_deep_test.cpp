@@ -5,8 +5,8 @@
 #include <chrono>
 #include <random>
 
-#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
+#include "tests/json.h"
 #include "tests/program.h"
 #include "tests/run_contents.h"
 
@@ -14,7 +14,6 @@ namespace kelvin {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::HasSubstr;
 
 // The draws that the manifest of `run` names are those of the finished run.
@@ -115,7 +114,7 @@ TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
     ASSERT_EQ(desk.kelvin(begun ? "resume run -q" : "sample run.toml -q -o run").code, 0) << desk.read(".err");
     expect_acknowledged_draws(run, whole, named);
     expect_same(expected, contents(run), setup.name);
-    EXPECT_TRUE(json::parse(bytes_of(run + "/run.json")).at("finished"));
+    EXPECT_TRUE(Json::parse(bytes_of(run + "/run.json")).at("finished"));
   }
   EXPECT_GT(unfinished, 60) << "most kills must meet a run at work";
 }
@@ -144,7 +143,7 @@ TEST(Stopped, SignalsLeaveACheckpointAndTheWayToGoOn) {
     // some steps more than it can have come to; the run from the start must agree
     const auto line = process.error();
     const long at = std::stol(line.substr(line.find("step ") + 5)), until = at / 10 * 10 + 500;
-    const json seen = json::parse(desk.kelvin("watch run --once --json").out);
+    const Json seen = Json::parse(desk.kelvin("watch run --once --json").out);
     EXPECT_EQ(seen.at("state"), "stopped");
     ASSERT_EQ(desk.kelvin("resume run -q --until " + std::to_string(until)).code, 0) << desk.read(".err");
     ASSERT_EQ(desk.kelvin("resume run -q --steps 500").code, 0) << desk.read(".err");
@@ -170,11 +169,11 @@ TEST(Locked, ASecondProcessIsRefused) {
     EXPECT_EQ(refused.code, 1) << second;
     EXPECT_THAT(refused.error, HasSubstr("is being written by another process")) << second;
   }
-  EXPECT_EQ(json::parse(desk.kelvin("watch run --once --json").out).at("state"), "running");
+  EXPECT_EQ(Json::parse(desk.kelvin("watch run --once --json").out).at("state"), "running");
   EXPECT_TRUE(process.running());
   process.send(SIGKILL);
   EXPECT_EQ(process.wait(), -SIGKILL);
-  EXPECT_EQ(json::parse(desk.kelvin("watch run --once --json").out).at("state"), "stopped");
+  EXPECT_EQ(Json::parse(desk.kelvin("watch run --once --json").out).at("state"), "stopped");
   EXPECT_EQ(error_of([&] { RunLock lock(desk.path("run")); }), "") << "the lock died with its process";
 }
 
@@ -270,9 +269,9 @@ TEST(Resume, RefusesChangedDataSettingsAndDamage) {
   EXPECT_THAT(refused(), HasSubstr("the data are not those"));
   desk.write("data.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
   const std::string record = desk.read("run/run.json");
-  auto other = json::parse(record);
-  other["settings"]["seed"] = 2;
-  desk.write("run/run.json", other.dump());
+  RunRecord other = read_record(desk.path("run"));
+  other.settings.seed = 2;
+  write_record(desk.path("run"), other);
   EXPECT_THAT(refused(), HasSubstr("written with other settings"));
   desk.write("run/run.json", record.substr(0, 300));
   EXPECT_THAT(refused(), HasSubstr("run.json\" is damaged"));

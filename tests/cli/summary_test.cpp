@@ -6,13 +6,12 @@
 #include <random>
 
 #include "kelvin/analysis/columns.h"
-#include "kelvin/core/json.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 // Fed in uneven pieces, as chunks are; numbers around 1000, so that a mean square alone would lose digits.
@@ -84,8 +83,8 @@ const std::string network =
     "walkers = 2\nsteps = 400\nevery = 2\nwarmup = 100\nmodel = { layers = [2, 10, 1], loss = "
     "\"binary_cross_entropy\", prior = 1.0 }\ndata = { generator = { name = \"spiral\", rows = 50 } }\n";
 
-json row_of(const json& rows, const std::string& quantity) {
-  for (const json& row : rows)
+Json row_of(const Json& rows, const std::string& quantity) {
+  for (const Json& row : rows)
     if (row.at("quantity") == quantity) return row;
   ADD_FAILURE() << "no row " << quantity;
   return {};
@@ -95,10 +94,10 @@ TEST(Summary, RowsAreTheDiagnosticsOfWhatIsStored) {
   const Desk desk;
   desk.write("run.toml", network + "store = { predictions = true, log_likelihood = true }\n");
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o run").code, 0);
-  const json rows = json::parse(desk.kelvin("summary run --json").out);
+  const Json rows = Json::parse(desk.kelvin("summary run --json").out);
   const Samples samples = open_samples(desk.path("run"));
   const Convergence c = convergence({samples.statistic("potential", 0), samples.statistic("potential", 1)});
-  const json potential = row_of(rows, "potential");
+  const Json potential = row_of(rows, "potential");
   EXPECT_EQ(potential.at("mean"), c.mean);
   EXPECT_EQ(potential.at("error"), c.mcse_mean);
   EXPECT_EQ(potential.at("ess_bulk"), c.ess_bulk);
@@ -109,18 +108,18 @@ TEST(Summary, RowsAreTheDiagnosticsOfWhatIsStored) {
   double sum = 0;
   for (std::size_t w = 0; w < 2; ++w)
     for (const double x : samples.array("log_likelihood/y", w, 0, samples.draws)) sum += x;
-  EXPECT_NEAR(row_of(rows, "log_likelihood of all rows").at("mean").get<double>(), sum / 400, 1e-9 * std::abs(sum));
+  EXPECT_NEAR(row_of(rows, "log_likelihood of all rows").at("mean").as<double>(), sum / 400, 1e-9 * std::abs(sum));
   double prediction = 0;
   for (std::size_t w = 0; w < 2; ++w) {
     const auto y = samples.array("posterior_predictive/y", w, 0, samples.draws);
     for (std::size_t i = 5; i < y.size(); i += 50) prediction += y[i] / 400;
   }
-  EXPECT_NEAR(row_of(rows, "prediction[5,0]").at("mean").get<double>(), prediction, 1e-12);
-  const json block = row_of(rows, "layer1.weight (20 numbers)");
-  EXPECT_NEAR(block.at("mean").get<double>(),
+  EXPECT_NEAR(row_of(rows, "prediction[5,0]").at("mean").as<double>(), prediction, 1e-12);
+  const Json block = row_of(rows, "layer1.weight (20 numbers)");
+  EXPECT_NEAR(block.at("mean").as<double>(),
               mean({samples.block("layer1.weight", 0), samples.block("layer1.weight", 1)}), 1e-12);
   EXPECT_FALSE(block.contains("rhat")) << "weights can be permuted: not judged";
-  const json each = json::parse(desk.kelvin("summary run --json --parameters").out);
+  const Json each = Json::parse(desk.kelvin("summary run --json --parameters").out);
   const Convergence weight = convergence(columns(samples, "posterior/layer1.weight")[13]);
   EXPECT_EQ(row_of(each, "layer1.weight[6,1]").at("rhat"), weight.rhat);
   EXPECT_EQ(row_of(each, "layer1.weight[6,1]").at("sd"), weight.deviation);
@@ -137,7 +136,7 @@ TEST(Summary, RunsWithoutWeightsOrWithFewDrawsAreSummarisedAsFarAsTheyGo) {
   EXPECT_THAT(desk.kelvin("summary still").out, testing::Not(HasSubstr("kinetic"))) << "S has no momenta";
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o few --set steps=20").code, 0);
   EXPECT_THAT(desk.kelvin("summary few").out, HasSubstr("need at least 100 draws"));
-  EXPECT_TRUE(row_of(json::parse(desk.kelvin("summary few --json").out), "potential").at("rhat").is_null());
+  EXPECT_TRUE(row_of(Json::parse(desk.kelvin("summary few --json").out), "potential").at("rhat").null());
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o empty --set steps=1").code, 0);
   for (const char* command : {"summary empty", "diagnose empty", "summary nothing", "diagnose nothing"}) {
     const Outcome got = desk.kelvin(command);

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "kelvin/trajectory/samples.h"
+#include "tests/json.h"
 #include "tests/program.h"
 #include "tests/run_contents.h"
 
 namespace kelvin {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 const std::string tempered =
@@ -52,21 +52,21 @@ TEST(TemperedRun, GoesOnWithItsPilotAndItsBiasBitForBit) {
   desk.write("run.toml", tempered);
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o whole").code, 0) << desk.read(".err");
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o run --set steps=1000").code, 0) << desk.read(".err");
-  const json record = json::parse(desk.read("run/run.json"));
+  const Json record = Json::parse(desk.read("run/run.json"));
   EXPECT_GT(record.at("settings").at("tempering").at("capacity"), 0) << "what the pilot found is there";
   EXPECT_GT(record.at("tempering").at("round_trip_steps"), 0);
   ASSERT_EQ(desk.kelvin("resume run -q --steps 19000").code, 0) << desk.read(".err");
   const Samples a = open_samples(desk.path("whole"), Which::every), b = open_samples(desk.path("run"), Which::every);
   for (const char* name : {"alpha", "potential", "log_weight"}) EXPECT_EQ(a.statistic(name, 1), b.statistic(name, 1));
   EXPECT_EQ(a.block("q", 1), b.block("q", 1));
-  EXPECT_EQ(json::parse(desk.read("whole/run.json")).at("tempering").at("biases"),
-            json::parse(desk.read("run/run.json")).at("tempering").at("biases"));
+  EXPECT_EQ(Json::parse(desk.read("whole/run.json")).at("tempering").at("biases"),
+            Json::parse(desk.read("run/run.json")).at("tempering").at("biases"));
 
   const Outcome other = desk.kelvin("sample run.toml -o next --set warmup=0 --set tempering.bias_from=whole");
   ASSERT_EQ(other.code, 0) << other.error;
   EXPECT_THAT(other.error, testing::Not(HasSubstr("pilot"))) << "that comes with the bias";
-  EXPECT_EQ(json::parse(desk.read("whole/run.json")).at("tempering").at("biases"),
-            json::parse(desk.read("next/run.json")).at("tempering").at("biases"));
+  EXPECT_EQ(Json::parse(desk.read("whole/run.json")).at("tempering").at("biases"),
+            Json::parse(desk.read("next/run.json")).at("tempering").at("biases"));
 }
 
 TEST(TemperedRun, MisuseEndsWithOneSentenceAndLeavesNothing) {

@@ -4,14 +4,13 @@
 
 #include "kelvin/run/patience.h"
 #include "kelvin/run/problem.h"
-#include "kelvin/core/json.h"
-#include "kelvin/core/record.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
+#include "tests/json.h"
 #include "tests/program.h"
 #include "tests/support.h"
 
@@ -20,7 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 using Vec = std::vector<double>;
-using Json = nlohmann::json;
 
 RunSettings settings_of(const std::string& toml) { return read_run_settings(parse_toml(toml, "test")); }
 
@@ -131,8 +129,8 @@ TEST(Phases, GoOnBitForBitFromAnyStep) {
 
 TEST(Phases, TheRecordReadsAsTheSameSettings) {
   const RunSettings s = settings_of(two_phases);
-  const Json record = as_json(s);
-  EXPECT_EQ(as_json(read_run_settings(as_value(record, "run.json"))), record);
+  const Value record = as_value(s);
+  EXPECT_EQ(as_value(read_run_settings(recorded_settings(record))), record);
 }
 
 TEST(Phases, APresetMayHaveItsOwnPhase) {
@@ -216,7 +214,7 @@ TEST(Phases, ARunThatStopsEarlyKeepsWhereItStopped) {
   ASSERT_EQ(ran.code, 0) << ran.error;
   EXPECT_THAT(ran.error, HasSubstr("validation.accuracy has reached"));
   const Json record = Json::parse(desk.read("run/run.json"));
-  EXPECT_THAT(record.at("stopped").get<std::string>(), HasSubstr("has reached"));
+  EXPECT_THAT(record.at("stopped").as<std::string>(), HasSubstr("has reached"));
   EXPECT_EQ(record.at("draws"), 1);
   EXPECT_EQ(open_samples(desk.path("run")).draws, 1u);
   const Outcome refused = desk.kelvin("train " + std::string(KELVIN_SOURCE_DIR) +
@@ -228,7 +226,11 @@ TEST(Phases, ARunThatStopsEarlyKeepsWhereItStopped) {
 
 // ---- patience
 
-Json line(double loss) { return {{"validation", {{"loss", loss}, {"accuracy", 1 - loss}}}}; }
+LogLine line(double loss) {
+  LogLine out;
+  out.validation = {.loss = loss, .accuracy = 1 - loss, .rmse = {}};
+  return out;
+}
 
 TEST(Patience, StopsAtItsTarget) {
   PatienceSettings s;
@@ -325,7 +327,7 @@ struct Masked {
 TEST(Masks, RandomSubsetMultirateFollowsItsAlgorithm) {
   const int k = 4;
   const double h = 0.05;
-  Masked run(Choice("subset", {{"share", {0.5, ""}}, {"every", {double(k), ""}}}), moving("S", h, 1, 0));
+  Masked run(Choice("subset", {{"share", 0.5}, {"every", double(k)}}), moving("S", h, 1, 0));
   Vec q = Masked::start(), g(6);
   Coupled U;
   int zeroed = 0;
@@ -363,7 +365,7 @@ TEST(Masks, DropoutLeavesOutWholeInputsAndKeepsTheMean) {
     }
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Sum>(*this); }
   };
-  const Choice mask("dropout", {{"share", {0.2, ""}}});
+  const Choice mask("dropout", {{"share", 0.2}});
   const auto u = with_masks<double>(std::make_unique<Sum>(), {{"w", mask}, {"b", mask}});
   const Vec q{1, 2, 3, 4, 5, 6, 7, 8};
   Vec g(8);
@@ -381,7 +383,7 @@ TEST(Masks, DropoutLeavesOutWholeInputsAndKeepsTheMean) {
 }
 
 TEST(Masks, AreAFunctionOfTheEvaluation) {
-  const Choice mask("connections", {{"share", {0.5, ""}}});
+  const Choice mask("connections", {{"share", 0.5}});
   Masked a(mask, moving("S", 0.05, 1, 0)), b(mask, moving("S", 0.05, 1, 0));
   for (int n = 0; n < 9; ++n) a.chain.step();
   b.chain.restore(a.chain.state());
@@ -391,11 +393,11 @@ TEST(Masks, AreAFunctionOfTheEvaluation) {
 
 TEST(Masks, MistakesAreNamed) {
   EXPECT_THAT(error_of([] {
-                Masked(Choice("dropout", {{"share", {1.0, ""}}}), moving("S", 0.1));
+                Masked(Choice("dropout", {{"share", 1.0}}), moving("S", 0.1));
               }),
               HasSubstr("share is 1"));
   EXPECT_THAT(error_of([] {
-                Masked(Choice("dropout", {{"share", {0.1, ""}}}), moving("R{BAB}", 0.1));
+                Masked(Choice("dropout", {{"share", 0.1}}), moving("R{BAB}", 0.1));
               }),
               HasSubstr("braces"));
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // xarray reads a run, finished or growing, and sees what the C++ side sees.
+#include <numeric>
 
-#include "kelvin/core/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "kelvin/trajectory/zarr.h"
+#include "tests/json.h"
 #include "tests/program.h"
 
 namespace kelvin {
 namespace {
-
-using nlohmann::json;
 
 const std::string source = KELVIN_SOURCE_DIR;
 
@@ -40,44 +39,55 @@ step = 0.02
 )";
 
 // Every array of the manifest as Samples reads it, and the data as `kelvin data` prints them.
-json dump(const Desk& desk, const std::string& run) {
+Value dump(const Desk& desk, const std::string& run) {
   const Samples samples = open_samples(desk.path(run));
-  json out;
+  std::map<std::string, std::map<std::string, Value::Group>> groups;
+  std::map<std::string, Value::Group> coordinates;
   for (const auto& [array, fingerprint] : samples.manifest.arrays) {
     const std::string group = array.substr(0, array.find('/')), name = array.substr(array.find('/') + 1);
-    const auto about = json::parse(desk.read(run + "/samples.zarr/" + array + "/.zarray"));
+    const Json about = Json::parse(desk.read(run + "/samples.zarr/" + array + "/.zarray"));
+    const Json attributes = Json::parse(desk.read(run + "/samples.zarr/" + array + "/.zattrs"));
     const bool warmup = group.starts_with("warmup_");
     const std::size_t draws = warmup ? samples.manifest.warmup_draws[0] : samples.draws;
-    json& entry = out["groups"][group][name];
-    entry["dimensions"] = json::parse(desk.read(run + "/samples.zarr/" + array + "/.zattrs")).at("_ARRAY_DIMENSIONS");
-    entry["shape"] = about.at("shape");
+    Value::Group& entry = groups[group][name];
+    entry["dimensions"] = attributes.at("_ARRAY_DIMENSIONS").value();
+    entry["shape"] = about.at("shape").value();
     entry["type"] = about.at("dtype") == "<f4"   ? "float32"
                     : about.at("dtype") == "<i8" ? "int64"
                     : about.at("dtype") == "|b1" ? "bool"
                                                  : "float64";
+    std::vector<double> values;
     for (std::size_t w = 0; w < samples.walkers; ++w)
-      for (const double x : samples.array(array, w, 0, draws)) entry["values"].push_back(x);
-    for (std::size_t n = 0; n < draws && out["coordinates"][group]["draw"].size() < draws; ++n)
-      out["coordinates"][group]["draw"].push_back(n);
-    out["coordinates"][group]["chain"] = {0, 1};
-    if (name == "virial") out["coordinates"][group]["part"] = samples.parts;
+      for (const double x : samples.array(array, w, 0, draws)) values.push_back(x);
+    entry["values"] = values;
+    std::vector<std::size_t> numbers(draws);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    coordinates[group]["draw"] = numbers;
+    coordinates[group]["chain"] = Value::List{0, 1};
+    if (name == "virial") coordinates[group]["part"] = samples.parts;
   }
   std::stringstream rows(desk.kelvin("data run.toml --rows test").out);
   std::string line;
   std::getline(rows, line);
+  std::vector<double> x, y;
+  std::vector<int> numbers;
   for (int row = 0; std::getline(rows, line); ++row) {
     const std::size_t comma = line.find(',');
-    out["groups"]["constant_data"]["x"]["values"].push_back(std::stod(line.substr(0, comma)));
-    out["groups"]["observed_data"]["y"]["values"].push_back(std::stod(line.substr(comma + 1)));
-    for (const char* group : {"constant_data", "observed_data"}) out["coordinates"][group]["row"].push_back(row);
+    x.push_back(std::stod(line.substr(0, comma)));
+    y.push_back(std::stod(line.substr(comma + 1)));
+    numbers.push_back(row);
   }
-  for (const auto& [group, name, column] :
-       {std::tuple{"constant_data", "x", "input"}, {"observed_data", "y", "target"}}) {
-    json& entry = out["groups"][group][name];
-    entry["dimensions"] = {"row", column}, entry["shape"] = {3, 1}, entry["type"] = "float64";
+  for (const auto& [group, name, column, values] :
+       {std::tuple{"constant_data", "x", "input", x}, {"observed_data", "y", "target", y}}) {
+    coordinates[group]["row"] = numbers;
+    groups[group][name] = {{"dimensions", Value::List{"row", column}},
+                           {"shape", Value::List{3, 1}},
+                           {"type", "float64"},
+                           {"values", values}};
   }
-  out["attributes"] = {{"inference_library", "kelvin"}, {"seed", 7}};
-  return out;
+  return Value::Group{{"groups", groups},
+                      {"coordinates", coordinates},
+                      {"attributes", Value::Group{{"inference_library", "kelvin"}, {"seed", 7}}}};
 }
 
 TEST(Xarray, SeesAFinishedRunAsWeDo) {
@@ -88,9 +98,9 @@ TEST(Xarray, SeesAFinishedRunAsWeDo) {
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o other --seed 8").code, 0);
   ASSERT_EQ(desk.kelvin("resume run -q --steps 20").code, 0) << desk.read(".err");
   desk.write("run.toml", "seed = 7\n" + file);  // for `kelvin data`
-  json expected = dump(desk, "run");
+  const Json expected = dump(desk, "run");
   EXPECT_EQ(expected["groups"].size(), 8u);
-  EXPECT_EQ(expected["groups"]["posterior"]["layer1.weight"]["shape"], json({2, 30, 3, 1}));
+  EXPECT_EQ(expected["groups"]["posterior"]["layer1.weight"]["shape"], (Value::List{2, 30, 3, 1}));
   desk.write("dump.json", expected.dump());
   const auto [code, said] = python(desk, "finished run dump.json");
   EXPECT_EQ(code, 0) << said;

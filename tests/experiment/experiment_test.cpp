@@ -7,6 +7,7 @@
 #include "kelvin/experiment/outcome.h"
 #include "kelvin/experiment/slope.h"
 #include "tests/files.h"
+#include "tests/json.h"
 
 namespace kelvin {
 namespace {
@@ -68,7 +69,8 @@ TEST(Experiment, AGridOfListsIsCalledByTheirLengths) {
       {"deep, layers 3", 0.1}, {"deep, layers 3", 0.2}, {"deep, layers 4", 0.3}, {"deep, layers 4", 0.4}};
   std::vector<std::pair<std::string, double>> found;
   for (const auto& row : finding.tables[1].table.rows)
-    if (row[2].second == "train.loss" && row[9].second.is_number()) found.emplace_back(row[0].second, row[9].second);
+    if (row[2].second == "train.loss" && row[9].second.number())
+      found.emplace_back(row[0].second.text(), *row[9].second.number());
   EXPECT_EQ(found, expected) << "published numbers: the steps of `at` at the first place, then at the next";
 }
 
@@ -106,15 +108,15 @@ TEST(Experiment, AnOutcomeIsWhatTheRunItselfGives) {
 TEST(Experiment, AnOutcomeComesBackUnlessSettingsChanged) {
   const Experiment e = experiment();
   const Outcome outcome = perform(e, 4, 1);
-  const auto line = as_json(e, outcome);
+  const auto line = as_value(e, outcome);
   const auto back = read_outcome(e, line);
   ASSERT_TRUE(back);
-  EXPECT_EQ(as_json(e, *back), line);
+  EXPECT_EQ(as_value(e, *back), line);
   EXPECT_EQ(back->cell, 4u);
   Experiment changed = e;
   changed.cells[4].settings.steps = 39;
   EXPECT_FALSE(read_outcome(changed, line));
-  EXPECT_TRUE(read_outcome(changed, as_json(e, perform(e, 0, 1)))) << "other cells are not touched";
+  EXPECT_TRUE(read_outcome(changed, as_value(e, perform(e, 0, 1)))) << "other cells are not touched";
 }
 
 TEST(Experiment, ARunThatDivergesIsCountedNotAveraged) {
@@ -215,10 +217,10 @@ TEST(Experiment, AGridOfTwoAxesHasATableOfMeans) {
   const Table& means = finding.tables[2].table;
   ASSERT_EQ(means.rows.size(), 2u);
   ASSERT_EQ(means.rows[1].size(), 3u);
-  EXPECT_EQ(means.rows[1][0], (std::pair<std::string, nlohmann::json>("friction", 10.0)));
+  EXPECT_EQ(means.rows[1][0], (std::pair<std::string, Table::Cell>("friction", 10.0)));
   EXPECT_EQ(means.rows[1][2].first, "temperature 0.1");
   const double mean = (outcomes[8].values[0].back() + outcomes[9].values[0].back()) / 2;
-  EXPECT_NEAR(means.rows[1][2].second.get<double>(), mean, 1e-3 * mean) << "four digits";
+  EXPECT_NEAR(means.rows[1][2].second.number().value(), mean, 1e-3 * mean) << "four digits";
 }
 
 TEST(Experiment, AClaimMayCompareTwoStepsOfARun) {
@@ -233,9 +235,9 @@ TEST(Experiment, AClaimMayCompareTwoStepsOfARun) {
   const Finding finding = conclude(e, outcomes);
   const auto& row = finding.tables[0].table.rows[0];
   EXPECT_EQ(row[4].first, "difference");
-  EXPECT_NEAR(row[4].second.get<double>(), difference, 1e-3 * std::abs(difference));
+  EXPECT_NEAR(row[4].second.number().value(), difference, 1e-3 * std::abs(difference));
   EXPECT_EQ(row[5].first, "error");
-  EXPECT_NEAR(row[5].second.get<double>(), error, 1e-3 * error) << "that of the differences, seed by seed";
+  EXPECT_NEAR(row[5].second.number().value(), error, 1e-3 * error) << "that of the differences, seed by seed";
   EXPECT_EQ(row[6].second, 3) << "runs";
 }
 
@@ -341,7 +343,7 @@ along = "part.all.step"
   const Finding finding = conclude(e, outcomes);
   const auto& rows = finding.tables[0].table.rows;
   EXPECT_EQ(rows[0][1].second, "power of part.all.step in the mean of kinetic_error");
-  EXPECT_NEAR(rows[0][2].second.get<double>(), 2, 1e-9);
+  EXPECT_NEAR(rows[0][2].second.number().value(), 2, 1e-9);
   EXPECT_EQ(rows[0][6].second, 6) << "runs";
   EXPECT_EQ(rows[0].back().second, "reproduced");
   EXPECT_EQ(rows[1].back().second, "not reproduced");

@@ -89,6 +89,15 @@ TEST(HouseRules, NamesHaveAJob) {
   }
 }
 
+// It took two thirds of the time to compile everything.
+TEST(HouseRules, OneSourceKnowsTheLibraryForJson) {
+  const std::regex include(R"(#include [<"]nlohmann\b)");
+  std::vector<fs::path> knowing;
+  for (const fs::path& path : sources({"kelvin", "apps", "tests", "bench", "fuzz"}))
+    if (std::regex_search(text_of(path), include)) knowing.push_back(fs::relative(path, source));
+  EXPECT_EQ(knowing, std::vector<fs::path>{"kelvin/io/json.cpp"});
+}
+
 // Two types of one name in the library would be mixed up by the linker without a word.
 TEST(HouseRules, TypesHaveNamesOfTheirOwn) {
   const std::regex type(R"(\n(struct|class|enum class|enum) (\w+)[^;\n]*\{)");

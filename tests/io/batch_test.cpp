@@ -12,8 +12,7 @@
 #include <set>
 
 #include "tests/files.h"
-#include "kelvin/core/json.h"
-#include "kelvin/core/record.h"
+#include "kelvin/core/settings.h"
 #include "tests/allocations.h"
 
 namespace kelvin {
@@ -66,7 +65,7 @@ TEST(BatchSize, IsReadFromSettingsAndWrittenBack) {
   const auto written = [](const char* toml) {
     BatchSettings settings;
     read(settings, std::get<Value::Group>(parse_toml(toml, "run.toml").is).at("batch"), "batch");
-    return as_json(settings)["size"];
+    return as_value(settings)["size"];
   };
   EXPECT_EQ(written("batch = 50"), 50);
   EXPECT_EQ(written("batch = 1e3"), 1000);

@@ -42,7 +42,7 @@ TEST(Santa, ExploresWithItsFrictionAtItsTemperature) {
 TEST(Santa, IsItsFormulas) {
   PartSettings part = exploring(0.1, 0.02);
   part.floor = 1e-3, part.beta2 = 0.9, part.xi = 0.4, part.eps = number(3), part.friction = number(0.7);
-  part.temperature = Choice("polynomial", {{"from", {0.02, ""}}, {"power", {0.5, ""}}, {"until", {30.0, ""}}});
+  part.temperature = Choice("polynomial", {{"from", 0.02}, {"power", 0.5}, {"until", 30.0}});
   Tuned<double> walker(gaussian({1, 4}), part, {}, 3);
   Vec q(walker->q().begin(), walker->q().end()), p(walker->p().begin(), walker->p().end()), xi(2, 0.4), v(2);
   const Vec stiffness{1, 4};
@@ -147,8 +147,8 @@ TEST(GradientNoise, MistakesAreNamed) {
 
 TEST(Cycles, StepsFallAndNoiseComesLate) {
   const Horizon run{400, 50};
-  const Schedule step(Choice("cyclical", {{"from", {0.2, ""}}}), run);
-  const Schedule temperature(Choice("cyclical_posterior", {{"explore", {0.8, ""}}}), run);
+  const Schedule step(Choice("cyclical", {{"from", 0.2}}), run);
+  const Schedule temperature(Choice("cyclical_posterior", {{"explore", 0.8}}), run);
   for (int n = 0; n < 400; ++n) {
     const double along = n % 100 / 100.0;
     EXPECT_NEAR(step.at(n), 0.1 * (1 + std::cos(M_PI * along)), 1e-15);
@@ -180,8 +180,8 @@ TEST(Cycles, OnlyDrawsWithNoiseCount) {
 
 TEST(Annealing, TemperaturesFallAsTheirFormulasAndEndAtZero) {
   const Horizon run{1000, 1};
-  const Schedule slow(Choice("logarithmic", {{"from", {2.0, ""}}, {"until", {500.0, ""}}}), run);
-  const Schedule fast(Choice("polynomial", {{"from", {2.0, ""}}, {"delay", {10.0, ""}}, {"power", {0.7, ""}}}), run);
+  const Schedule slow(Choice("logarithmic", {{"from", 2.0}, {"until", 500.0}}), run);
+  const Schedule fast(Choice("polynomial", {{"from", 2.0}, {"delay", 10.0}, {"power", 0.7}}), run);
   const double c = 2 * std::log(2.0), k = 2 * std::pow(10, 0.7);
   for (const double t : {0.0, 1.0, 17.0, 499.0, 500.0, 999.0}) {
     EXPECT_NEAR(slow.at(t), t < 500 ? c / std::log(2 + t) : 0, 1e-15);

@@ -152,13 +152,13 @@ TEST(ConstrainedSettings, GiveEveryBlockItsRadius) {
   const auto with = [](Value::Group radii) {
     return held(moving("S", 0.1), constraint("circle", 0, {{"radius", {std::move(radii), "run.toml line 3"}}}));
   };
-  const Recipe recipe = recipe_for(U, with({{"W0", {0.05, ""}}, {"W*", {0.2, ""}}, {"*", {7.0, ""}}}));
+  const Recipe recipe = recipe_for(U, with({{"W0", 0.05}, {"W*", 0.2}, {"*", 7.0}}));
   const auto& on = recipe.parts[0].constraints;
   ASSERT_EQ(on.size(), 3u);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(on[k].numbers.number("radius"), k == 0 ? 0.05 : 0.2);
-  for (const auto& [radii, says] : {std::pair{Value::Group{{"W0", {0.05, ""}}}, "no radius is given for block \"W1\""},
-                                    {Value::Group{{"*", {-1.0, ""}}}, "greater than 0"},
-                                    {Value::Group{{"*", {std::string("x"), ""}}}, "must be a number"}})
+  for (const auto& [radii, says] : {std::pair{Value::Group{{"W0", 0.05}}, "no radius is given for block \"W1\""},
+                                    {Value::Group{{"*", -1.0}}, "greater than 0"},
+                                    {Value::Group{{"*", std::string("x")}}, "must be a number"}})
     try {
       recipe_for(U, with(radii));
       FAIL() << says;
@@ -200,10 +200,10 @@ TEST(ConstrainedSettings, AreRefusedWhereTheyCannotBeMeant) {
   };
   EXPECT_THAT(refused(Choice::number_of("constant", "value", 1)), HasSubstr("not a number"));
   for (const double r : {0.0, -1.0, double(INFINITY), 1e300, 1e-50})
-    EXPECT_THAT(refused(constraint("circle", 0, {{"radius", {r, ""}}})), HasSubstr("greater than 0"));
-  EXPECT_THAT(refused(constraint("circle", 0, {{"radius", {double(NAN), ""}}})), HasSubstr("must be a number, not nan"));
-  EXPECT_THAT(refused(constraint("orthogonal", 0, {{"most", {1.5, ""}}})), HasSubstr("whole number"));
-  EXPECT_THAT(refused(constraint("orthogonal", 0, {{"tolerance", {1e-20, ""}}})), HasSubstr("at least 1e-15"));
+    EXPECT_THAT(refused(constraint("circle", 0, {{"radius", r}})), HasSubstr("greater than 0"));
+  EXPECT_THAT(refused(constraint("circle", 0, {{"radius", double(NAN)}})), HasSubstr("must be a number, not nan"));
+  EXPECT_THAT(refused(constraint("orthogonal", 0, {{"most", 1.5}})), HasSubstr("whole number"));
+  EXPECT_THAT(refused(constraint("orthogonal", 0, {{"tolerance", 1e-20}})), HasSubstr("at least 1e-15"));
   EXPECT_THAT(say("[\"circle\"]"), HasSubstr("constraint"));
 }
 

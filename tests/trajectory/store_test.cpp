@@ -39,10 +39,12 @@ struct Trial {
   static constexpr std::size_t chunk = 7;
 
   explicit Trial(const std::string& text) : problem(problem_of<Real>(text)) {
-    nlohmann::json record = {{"kelvin", "test"}};
-    for (const Block& b : problem.recipe.blocks) record["blocks"].push_back(b.name);
-    for (const PartRecipe& p : problem.recipe.parts) record["parts"].push_back(p.name);
-    write_file(path() / "run.json", record.dump());
+    RunRecord record;
+    record.kelvin = "test";
+    record.settings = problem.settings;
+    for (const Block& b : problem.recipe.blocks) record.blocks.push_back(b.name);
+    for (const PartRecipe& p : problem.recipe.parts) record.parts.push_back(p.name);
+    write_record(path(), record);
     for (std::uint32_t w = 0; w < std::uint32_t(problem.settings.walkers); ++w) {
       walkers.push_back(problem.chain(w, noise));
       walkers.back().start(problem.starting_point(w, {}));
@@ -54,7 +56,7 @@ struct Trial {
   void open(std::vector<Kept> kept) {
     store.reset();
     store = std::make_unique<Store<Real>>(
-        path(), problem, chunk, nlohmann::json{{"seed", 1}}, [] { return 2.5; }, std::move(kept));
+        path(), problem, chunk, Value::Group{{"seed", 1}}, [] { return 2.5; }, std::move(kept));
   }
   void go(std::uint64_t draws) {
     Plan plan;

@@ -37,9 +37,9 @@ void execute(const RunSettings& settings, const Options& options) {
       std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
     }
   Potential<Real>* U = problem.potential.get();
-  Network<Real>* network = nullptr;
+  Likelihood<Real>* network = nullptr;
   if (problem.train) {
-    const std::map<std::string, Network<Real>*> splits = {
+    const std::map<std::string, Likelihood<Real>*> splits = {
         {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
     const auto split = splits.find(options.split);
     if (split == splits.end()) throw Error("--split must be train, validation or test, not \"{}\"", options.split);

@@ -27,8 +27,8 @@ nlohmann::json learnt_by(double pace, double friction, const Recipe& recipe, std
 }
 
 template <class Real>
-std::vector<std::pair<const char*, Network<Real>*>> splits(const Problem<Real>& problem) {
-  std::vector<std::pair<const char*, Network<Real>*>> out = {
+std::vector<std::pair<const char*, Likelihood<Real>*>> splits(const Problem<Real>& problem) {
+  std::vector<std::pair<const char*, Likelihood<Real>*>> out = {
       {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
   std::erase_if(out, [](const auto& split) { return !split.second; });
   return out;
@@ -151,7 +151,7 @@ nlohmann::json record_of(const Problem<Real>& problem, const std::string& comman
                            {"rows", problem.data.train.rows},  {"parameters", 0}};
   std::size_t parameters = 0;
   for (const Block& b : problem.recipe.blocks)
-    if (!b.slack) record["blocks"].push_back(b.name), parameters += b.size();
+    if (!b.slack()) record["blocks"].push_back(b.name), parameters += b.size();
   record["parameters"] = parameters;
   for (const PartRecipe& part : std::span(problem.recipe.parts).first(problem.recipe.told_parts())) {
     record["parts"].push_back(part.name);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "files.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {

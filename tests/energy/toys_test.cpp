@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "finite_difference.h"
+#include "tests/finite_difference.h"
 
 namespace kelvin {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "files.h"
+#include "tests/files.h"
 #include "kelvin/io/idx.h"
 #include "kelvin/io/npy.h"
 

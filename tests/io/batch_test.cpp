@@ -11,7 +11,7 @@
 #include <numeric>
 #include <set>
 
-#include "files.h"
+#include "tests/files.h"
 #include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "tests/allocations.h"

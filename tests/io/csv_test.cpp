@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/io/csv.h"
 
-#include "files.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "files.h"
+#include "tests/files.h"
 #include "kelvin/core/json.h"
 #include "kelvin/core/record.h"
 #include "kelvin/io/npy.h"

@@ -2,6 +2,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
 #include "kelvin/analysis/predict_finding.h"
+#include "kelvin/io/load.h"
 #include "kelvin/analysis/predictions_file.h"
 
 namespace kelvin::cli {

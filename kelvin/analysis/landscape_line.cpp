@@ -58,7 +58,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, cons
   }
   return std::sqrt(square);
 }
-Block whole(const std::vector<double>& q) { return {"all", q.size(), 1, 0}; }
+Block whole(const std::vector<double>& q) { return {.name = "all", .shape = {q.size()}}; }
 
 // How far each block travels, in units of its length at the start.
 Table distances(std::vector<Block> blocks, const std::vector<double>& start, const std::vector<double>& end) {

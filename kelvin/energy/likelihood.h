@@ -55,7 +55,7 @@ class Likelihood final : public Potential<Real> {
     Units units;  // of the targets; none for classes
   };
   struct Chunk {
-    Rows<Real> rows;
+    InputRows<Real> rows;
     const Real* targets;
   };
   std::size_t count(Batch rows) const { return rows.empty() ? data_->inputs.rows() : rows.size(); }

@@ -20,6 +20,7 @@ class Shape {
   std::size_t rank() const { return rank_; }
   std::size_t operator[](std::size_t k) const { return extents_[k]; }
   std::span<const std::size_t> extents() const { return std::span(extents_).first(rank_); }
+  std::vector<std::size_t> list() const { return {extents().begin(), extents().end()}; }
   std::size_t size() const {
     std::size_t n = 1;
     for (const std::size_t extent : extents()) n *= extent;

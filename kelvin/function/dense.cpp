@@ -107,7 +107,7 @@ class Dense final : public Function<Real> {
   std::unique_ptr<Function<Real>> clone() const override { return std::make_unique<Dense>(*this); }
 
   // The values of layer l are activation(values of layer l - 1 times weight^T + bias).
-  std::span<const Real> forward(Weights<const Real> w, const Rows<Real>& rows, const Pass&) override {
+  std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass&) override {
     take(rows);
     if (one_go_) {
       Layer<Real>& last = layers_.back();
@@ -164,7 +164,7 @@ class Dense final : public Function<Real> {
 
   // Rows that follow each other are used where they lie; chosen ones are gathered, those of a medium first layer by
   // its own loops.
-  void take(const Rows<Real>& rows) {
+  void take(const InputRows<Real>& rows) {
     make_room(rows.count);
     data_ = rows.inputs;
     count_ = rows.count;

@@ -21,7 +21,7 @@ struct Weights {
 // Rows of inputs where they lie: `count` of them from `first` on, or those that `chosen` names. Vectors may read
 // `widest_vector` numbers beyond the last one (Inputs leaves room).
 template <class Real>
-struct Rows {
+struct InputRows {
   const Real* inputs;  // of row 0
   std::size_t width;   // numbers of a row
   std::size_t first, count;
@@ -50,7 +50,7 @@ struct Function {
   virtual std::size_t outputs() const = 0;
   // Outputs of the rows, one after another, valid until the next call. Never allocates after the first call with as
   // many rows.
-  virtual std::span<const Real> forward(Weights<const Real>, const Rows<Real>&, const Pass&) = 0;
+  virtual std::span<const Real> forward(Weights<const Real>, const InputRows<Real>&, const Pass&) = 0;
   // Where dL/d(outputs) of the last forward pass is to be put; the backward pass uses the place for its own work.
   virtual std::span<Real> output_slopes() = 0;
   virtual void backward(Weights<const Real>, const Slopes<Real>&) = 0;
@@ -65,8 +65,8 @@ class Inputs {
   Inputs(std::span<const double> values, std::size_t rows);
   std::size_t rows() const { return rows_; }
   std::size_t width() const { return width_; }
-  Rows<Real> some(std::size_t first, std::size_t count) const { return {values_.data(), width_, first, count, {}}; }
-  Rows<Real> some(Batch chosen) const { return {values_.data(), width_, 0, chosen.size(), chosen}; }
+  InputRows<Real> some(std::size_t first, std::size_t count) const { return {values_.data(), width_, first, count, {}}; }
+  InputRows<Real> some(Batch chosen) const { return {values_.data(), width_, 0, chosen.size(), chosen}; }
 
  private:
   std::size_t rows_ = 0, width_ = 0;

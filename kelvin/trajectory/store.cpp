@@ -137,7 +137,7 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
       const ZarrType& type = zarr_type(name);
       phase.arrays.push_back({phase.prefix + "posterior",
                               block.name,
-                              {walkers, 0, 1, {block.shape.extents().begin(), block.shape.extents().end()}, dimensions_of(block), &type},
+                              {walkers, 0, 1, block.shape.list(), dimensions_of(block), &type},
                               [&type, at = block.offset, size = block.size()](const Draw<Real>& draw, char* to) {
                                 put_numbers(type, draw.q.subspan(at, size), to);
                               }});
@@ -256,7 +256,7 @@ void Store<Real>::write_moments() {
   samples_.write_names("moments/moment", {"mean", "variance"});
   write("draws", {}, {}, [](const RunningMoments& m, std::size_t) { return double(m.count); });
   for (const Block& block : stored_) {
-    auto shape = {block.shape.extents().begin(), block.shape.extents().end()};
+    auto shape = block.shape.list();
     auto names = dimensions_of(block);
     shape.insert(shape.begin(), 2), names.insert(names.begin(), "moment");
     write(block.name, shape, names, [&](const RunningMoments& m, std::size_t i) {
@@ -269,7 +269,7 @@ void Store<Real>::write_moments() {
     std::vector<std::string> names(n);
     for (const Block& block : stored_)
       for (std::size_t i = 0; i < block.size(); ++i)
-        names[block.offset + i] = entry_name(block.name, i, {block.shape.extents().begin(), block.shape.extents().end()});
+        names[block.offset + i] = entry_name(block.name, i, block.shape.list());
     samples_.write_names("moments/parameter", names);
     samples_.write_names("moments/other_parameter", names);
     write("covariance", {n, n}, {"parameter", "other_parameter"},

@@ -14,7 +14,7 @@
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
 #include "kelvin/function/gemm.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
 #include "kelvin/trajectory/store.h"
 
@@ -56,7 +56,7 @@ std::shared_ptr<Running> running(const Setup& setup) {
   model.layers = setup.layers;
   const std::size_t outputs = std::size_t(setup.layers.back());
   model.loss = outputs == 1 ? "binary_cross_entropy" : "softmax_cross_entropy";
-  const auto network = make_mlp<float>(
+  const auto network = make_likelihood<float>(
       model, random_rows(setup.rows, std::size_t(setup.layers.front()), outputs == 1 ? 2 : outputs), {});
   PartSettings part;
   part.scheme = setup.scheme;
@@ -223,7 +223,7 @@ struct StoredRun {
     problem.settings.model.layers = {784, 100, 10};
     problem.settings.model.loss = "softmax_cross_entropy";
     problem.data.train = random_rows(10, 784, 10);
-    problem.train = make_mlp<float>(problem.settings.model, problem.data.train, {});
+    problem.train = make_likelihood<float>(problem.settings.model, problem.data.train, {});
     PartSettings part;
     part.temperature = Choice::number_of("constant", "value", 1);
     problem.recipe = make_recipe({{"all", part}}, {}, problem.train->blocks(), {});
@@ -253,7 +253,7 @@ std::function<void()> predictions() {
 
 std::function<void()> forward_passes() {
   auto run = std::make_shared<StoredRun>();
-  auto network = std::shared_ptr(make_mlp<float>(run->replay.problem.settings.model, run->rows, {}));
+  auto network = std::shared_ptr(make_likelihood<float>(run->replay.problem.settings.model, run->rows, {}));
   std::vector<std::vector<float>> points;
   run->replay.each_point(1, [&](std::size_t, std::size_t, auto q) { points.emplace_back(q.begin(), q.end()); });
   return [network, points, out = std::vector<float>(100000)]() mutable {

@@ -11,7 +11,7 @@ constexpr std::size_t size = 3;  // of each block
 
 // U(x, y) = sum of cosh(x_i) + y_i^2/2 + y_i^4/4 + x_i y_(i+1): smooth, not quadratic, and the blocks see each other.
 struct Coupled : Potential<double> {
-  std::vector<Block> list{{"layer1.weight", size, 1, 0, 0, true}, {"layer2.weight", size, 1, size, 0, true}};
+  std::vector<Block> list{{.name = "layer1.weight", .shape = {size}}, {.name = "layer2.weight", .shape = {size}, .offset = size}};
   std::vector<Block> blocks() const override { return list; }
   void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
   double operator()(std::span<const double> q, Batch, std::span<double> g) override {

@@ -15,7 +15,7 @@ struct Linear : Potential<Real> {
       : slope(std::move(given)) {
     slope.resize(rows * columns);
     for (std::size_t k = 0; k < matrices; ++k) list.push_back({fmt::format("W{}", k), rows, columns});
-    list.push_back({"b", 3, 1, 0, 0, true});
+    list.push_back({.name = "b", .shape = {3}});
   }
   std::vector<Block> blocks() const override { return list; }
   void arrange(std::span<const Block> given) override {

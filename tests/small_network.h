@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of three inputs on random numbers, for the tests of their values and derivatives.
 #pragma once
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "tests/finite_difference.h"
 
 namespace kelvin {
@@ -26,8 +26,8 @@ inline ModelSettings network(std::vector<long> layers, std::vector<std::string> 
 }
 
 template <class Real = double>
-std::unique_ptr<Network<Real>> make(const ModelSettings& settings, const Dataset& data) {
-  return make_mlp<Real>(settings, data, [](std::string_view) {});
+std::unique_ptr<Likelihood<Real>> make(const ModelSettings& settings, const Dataset& data) {
+  return make_likelihood<Real>(settings, data, [](std::string_view) {});
 }
 
 }  // namespace kelvin

@@ -49,9 +49,9 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
       std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
     }
   Potential<Real>* U = problem.potential.get();
-  Network<Real>* network = nullptr;
+  Likelihood<Real>* network = nullptr;
   if (problem.train) {
-    const std::map<std::string, Network<Real>*> splits = {
+    const std::map<std::string, Likelihood<Real>*> splits = {
         {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
     const auto split = splits.find(options.split);
     if (split == splits.end()) throw Error("--split must be train, validation or test, not \"{}\"", options.split);

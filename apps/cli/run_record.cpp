@@ -36,7 +36,7 @@ std::vector<T> gathered(const std::vector<T>& mine, Comm& comm) {
 // Rows that there are, and where a line of the log tells of them.
 template <class Real>
 struct Split {
-  Network<Real>* network;
+  Likelihood<Real>* network;
   std::optional<ScoreRecord> LogLine::*score;
 };
 
@@ -171,7 +171,7 @@ RunRecord record_of(const Problem<Real>& problem, const std::string& command) {
   record.settings = problem.settings;
   record.rows = train.rows;
   for (const Block& b : problem.recipe.blocks)
-    if (!b.slack) {
+    if (!b.slack()) {
       record.blocks.push_back(b.name);
       record.parameters += b.size();
     }

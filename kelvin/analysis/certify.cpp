@@ -47,8 +47,7 @@ class Quantities {
       ++averages_;
       for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) truth_.push_back(std::size_t(data.targets[i]));
     }
-    potential_ = (problem.test ? problem.test : problem.train)->clone();
-    network_ = static_cast<Network<Real>*>(potential_.get());  // what a network's clone is
+    network_ = (problem.test ? problem.test : problem.train)->copy();
     units_ = data.target_units;
     probabilities_ = loss_named(problem.settings.model.loss).template probabilities<Real>();
     const std::size_t outputs = network_->outputs(), width = probabilities_ && outputs == 1 ? 2 : outputs;
@@ -92,8 +91,7 @@ class Quantities {
   std::vector<std::string> names_;
   std::size_t averages_ = 0;
   std::vector<std::size_t> coordinates_;
-  std::unique_ptr<Potential<Real>> potential_;
-  Network<Real>* network_ = nullptr;
+  std::unique_ptr<Likelihood<Real>> network_;  // null for a toy
   Units units_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> truth_;  // classes of these rows

@@ -6,14 +6,13 @@
 
 #include "kelvin/data/derived.h"
 #include "kelvin/energy/loss.h"
-#include "kelvin/energy/mlp.h"
 
 namespace kelvin {
 namespace {
 
-// The points as rows for the run's network: derived inputs added, in stored units, with some target that it accepts.
+// The points as inputs of the run's network: derived ones added, in stored units.
 template <class Real>
-std::unique_ptr<Network<Real>> network_at(const Replay<Real>& run, const PlanePoints& points) {
+Inputs<Real> inputs_at(const Replay<Real>& run, const PlanePoints& points) {
   const Problem<Real>& problem = run.problem;
   const Dataset& like = problem.data.train;
   Dataset rows;
@@ -25,12 +24,7 @@ std::unique_ptr<Network<Real>> network_at(const Replay<Real>& run, const PlanePo
   for (std::size_t i = 0; i < rows.inputs.size(); ++i)
     if (!like.input_units.mean.empty())
       rows.inputs[i] = (rows.inputs[i] - like.input_units.mean[i % width]) / like.input_units.scale[i % width];
-  rows.target_names = like.target_names, rows.classes = like.classes, rows.target_units = like.target_units;
-  for (std::size_t i = 0; i < rows.rows; ++i)
-    rows.targets.insert(rows.targets.end(), like.targets.begin(), like.targets.begin() + long(like.target_count()));
-  auto network = make_mlp<Real>(problem.settings.model, rows, {});
-  network->arrange(problem.recipe.blocks);
-  return network;
+  return Inputs<Real>(rows.inputs, rows.rows);
 }
 
 // Sums over draws of one number a point (two classes) or one a class, and of the entropy.
@@ -38,8 +32,11 @@ template <class Real>
 class Sums {
  public:
   Sums(const Replay<Real>& run, const PlanePoints& points)
-      : loss_(loss_named(run.problem.settings.model.loss)), network_(network_at(run, points)), rows_(points.x.size()) {
-    outputs_ = network_->outputs(), classes_ = run.problem.data.train.classes.size(),
+      : loss_(loss_named(run.problem.settings.model.loss)),
+        inputs_(inputs_at(run, points)),
+        network_(run.problem.function()),
+        rows_(points.x.size()) {
+    outputs_ = network_.outputs(), classes_ = run.problem.data.train.classes.size(),
     width_ = classes_ == 2 ? 1 : classes_;
     raw_.resize(rows_ * outputs_);
     if (probabilities()) values_.resize(rows_ * classes_), entropy.resize(rows_);
@@ -49,7 +46,7 @@ class Sums {
   double threshold() const { return probabilities() ? 0.5 : outputs_ == 1 ? loss_.threshold : 0; }
 
   void add(std::size_t walker, std::span<const Real> q) {
-    network_->predict(q, {}, raw_);
+    network_.predict(q, inputs_, raw_);
     auto& sum = walkers[walker];
     sum.resize(rows_ * width_);
     if (probabilities()) loss_.template probabilities<Real>()(rows_, outputs_, raw_.data(), values_.data());
@@ -70,7 +67,8 @@ class Sums {
 
  private:
   const Loss& loss_;
-  std::unique_ptr<Network<Real>> network_;
+  Inputs<Real> inputs_;
+  PlacedFunction<Real> network_;
   std::size_t rows_, outputs_ = 0, classes_ = 0, width_ = 1;
   std::vector<Real> raw_, values_;
 };

@@ -72,7 +72,7 @@ Finding landscape_hessian(const Scene&, const LandscapeOptions&);     // landsca
 
 // What the values along a line look like.
 inline constexpr std::string_view monotone_kind = "NB", barrier_kind = "B", plateau_kind = "P";
-struct Shape {
+struct CurveShape {
   double barrier;       // highest - first
   double increase;      // largest rise from a point to a later one
   std::size_t highest;  // where
@@ -80,7 +80,7 @@ struct Shape {
   std::string_view kind;
 };
 // B: a rise above `tolerance` of the range; P: none, and a plateau of 30 % of the line; NB: neither.
-Shape shape_of(std::span<const double> values, double tolerance, double chance);
+CurveShape shape_of(std::span<const double> values, double tolerance, double chance);
 
 // A random direction with every row of a weight matrix as long as that row of q (Li et al. 2018); vectors stay.
 std::vector<double> filter_normalised(std::span<const Block>, std::span<const double> q, std::uint64_t seed,

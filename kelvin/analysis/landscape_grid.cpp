@@ -96,7 +96,7 @@ Range parse_axis(const std::string& text) {
 template <class Visit>
 void each_entry(std::span<const Block> blocks, const Visit& visit) {
   for (const Block& b : blocks)
-    for (std::size_t i = 0; i < b.size(); ++i) visit(b, entry_name(b.name, i, shape_of(b)), b.offset + i);
+    for (std::size_t i = 0; i < b.size(); ++i) visit(b, entry_name(b.name, i, b.shape.extents()), b.offset + i);
 }
 
 std::vector<Axis> axes_of(const Scene& scene, const LandscapeOptions& o, const std::vector<double>& centre) {

@@ -17,8 +17,8 @@ struct Grouping {
 constexpr Grouping groupings[] = {
     {"all", [](const Block&) -> std::string { return "all"; }},
     {"block", [](const Block& b) { return b.name; }},
-    {"layer", [](const Block& b) { return b.name.substr(0, b.name.find('.')); }},
-    {"group", [](const Block& b) -> std::string { return b.vector ? "biases" : "weights"; }},
+    {"layer", [](const Block& b) { return b.layer ? fmt::format("layer{}", b.layer) : b.name.substr(0, b.name.find('.')); }},
+    {"group", [](const Block& b) -> std::string { return b.is_matrix() ? "weights" : "biases"; }},
 };
 
 struct Line {
@@ -58,7 +58,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, cons
   }
   return std::sqrt(square);
 }
-Block whole(const std::vector<double>& q) { return {"all", q.size(), 1, 0}; }
+Block whole(const std::vector<double>& q) { return {.name = "all", .shape = {q.size()}}; }
 
 // How far each block travels, in units of its length at the start.
 Table distances(std::vector<Block> blocks, const std::vector<double>& start, const std::vector<double>& end) {
@@ -88,7 +88,7 @@ Figure& figure_named(Finding& finding, const std::string& name) {
   return f;
 }
 
-std::string verdict(const std::string& quantity, const std::vector<double>& y, const Shape& s,
+std::string verdict(const std::string& quantity, const std::vector<double>& y, const CurveShape& s,
                     const std::vector<double>& alpha, double chance) {
   const std::string range = fmt::format("{} goes from {:.4g} to {:.4g}", quantity, y.front(), y.back());
   if (s.kind == barrier_kind)
@@ -104,9 +104,9 @@ std::string verdict(const std::string& quantity, const std::vector<double>& y, c
 
 }  // namespace
 
-Shape shape_of(std::span<const double> values, double tolerance, double chance) {
+CurveShape shape_of(std::span<const double> values, double tolerance, double chance) {
   constexpr double plateau_width = 0.05, shortest_plateau = 0.3;
-  Shape s{-INFINITY, 0, 0, NAN, monotone_kind};
+  CurveShape s{-INFINITY, 0, 0, NAN, monotone_kind};
   double lowest = INFINITY, highest = -INFINITY;
   std::size_t level = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -163,7 +163,7 @@ Finding landscape_line(const Scene& scene, const LandscapeOptions& o) {
         not_finite += !std::isfinite(curve.y.back());
       }
       if (quantity.is_loss()) {
-        const Shape s = shape_of(curve.y, o.tolerance, chance);
+        const CurveShape s = shape_of(curve.y, o.tolerance, chance);
         shapes.row({{"line", lines[l].name},
                     {"quantity", quantity.name},
                     {"shape", s.kind},

@@ -222,15 +222,15 @@ std::vector<double> filter_normalised(std::span<const Block> blocks, std::span<c
   std::vector<double> direction(q.size(), 0.0);
   bool some = false;
   for (const Block& b : blocks) {
-    if (b.vector) continue;
+    if (!b.is_matrix()) continue;
     some = true;
-    std::vector<double> row(b.columns);
-    for (std::size_t r = 0; r < b.rows; ++r) {
-      const std::size_t at = b.offset + r * b.columns;
-      normals({stream_key(seed, "direction " + b.name), 0, 0, which}, r * b.columns, row);
-      const auto weights = q.subspan(at, b.columns);
+    std::vector<double> row(b.columns());
+    for (std::size_t r = 0; r < b.rows(); ++r) {
+      const std::size_t at = b.offset + r * b.columns();
+      normals({stream_key(seed, "direction " + b.name), 0, 0, which}, r * b.columns(), row);
+      const auto weights = q.subspan(at, b.columns());
       const double factor = std::sqrt(dot(weights, weights) / dot(row, row));
-      for (std::size_t k = 0; k < b.columns; ++k) direction[at + k] = factor * row[k];
+      for (std::size_t k = 0; k < b.columns(); ++k) direction[at + k] = factor * row[k];
     }
   }
   if (!some)

@@ -8,28 +8,19 @@
 #include "kelvin/core/parallel.h"
 #include "kelvin/function/block.h"
 #include "kelvin/energy/loss.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 
 namespace kelvin {
 namespace {
 
 // ---- rows
 
-// The targets of rows without any are those of a training row: a network asks for some, predictions do not.
-Dataset some_rows(const Dataset& from, std::size_t first, std::size_t count, const Dataset& train) {
-  Dataset out = {count, from.input_names, from.target_names, from.classes, {}, {}, from.input_units, from.target_units};
-  const auto inputs = from.inputs.begin() + long(first * from.input_count());
-  out.inputs.assign(inputs, inputs + long(count * from.input_count()));
-  for (std::size_t i = 0; i < count; ++i)
-    out.targets.insert(out.targets.end(), train.targets.begin(), train.targets.begin() + long(train.target_count()));
-  return out;
-}
-
 // A few rows with a network of their own: what one thread does at a time.
 template <class Real>
 struct Piece {
   std::size_t first, rows;
-  std::unique_ptr<Network<Real>> network;
+  Inputs<Real> inputs;
+  PlacedFunction<Real> network;
   std::vector<Real> outputs, probabilities;
 };
 
@@ -40,10 +31,10 @@ std::vector<Piece<Real>> pieces_of(const Problem<Real>& problem, const Dataset& 
   std::vector<Piece<Real>> pieces;
   for (std::size_t at = first; at < first + count; at += rows_each) {
     const std::size_t rows = std::min(rows_each, first + count - at);
-    auto network = make_mlp<Real>(problem.settings.model, some_rows(data, at, rows, problem.data.train), {});
-    network->arrange(problem.recipe.blocks);
-    const std::size_t width = network->outputs();
-    pieces.push_back({at, rows, std::move(network), std::vector<Real>(rows * width), {}});
+    const auto values = std::span(data.inputs).subspan(at * data.input_count(), rows * data.input_count());
+    PlacedFunction<Real> network = problem.function();
+    const std::size_t width = network.outputs();
+    pieces.push_back({at, rows, Inputs<Real>(values, rows), std::move(network), std::vector<Real>(rows * width), {}});
   }
   return pieces;
 }
@@ -67,7 +58,7 @@ std::size_t for_each_draw(const Replay<Real>& replay, std::vector<Piece<Real>>& 
     parallel(pieces.size(), options.threads, [&](std::size_t p) {
       for (std::size_t d = 0; d < draws.size(); ++d) {
         const auto q = std::span<const Real>(points).subspan(d * size, size);
-        pieces[p].network->predict(q, {}, pieces[p].outputs);
+        pieces[p].network.predict(q, pieces[p].inputs, pieces[p].outputs);
         use(pieces[p], draws[d], q);
       }
     });

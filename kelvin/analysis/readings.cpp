@@ -23,7 +23,7 @@ constexpr Measure measures[] = {{"loss", &Score::loss, true, true},
                                 {"rmse", &Score::rmse, false, true},
                                 {"gradient_norm", nullptr, true, true}};
 
-Network<double>* network_of(const Problem<double>& problem, View view) {
+Likelihood<double>* network_of(const Problem<double>& problem, View view) {
   return view == View::train        ? problem.train.get()
          : view == View::validation ? problem.validation.get()
          : view == View::test       ? problem.test.get()
@@ -105,7 +105,10 @@ class Readings::Gauge {
       if (sight.potential) continue;
       sight.potential = potential_of(problem, c.view)->clone();
       sight.potential->arrange(problem.recipe.blocks);
-      sight.network = dynamic_cast<Network<double>*>(sight.potential.get());
+      if (const Likelihood<double>* network = network_of(problem, c.view)) {
+        sight.network = network->copy();
+        sight.network->arrange(problem.recipe.blocks);
+      }
     }
     const std::vector<char> none(problem.recipe.blocks.size(), 0);
     for (Sight& sight : sights_)
@@ -130,7 +133,7 @@ class Readings::Gauge {
  private:
   struct Sight {
     std::unique_ptr<Potential<double>> potential;
-    Network<double>* network = nullptr;
+    std::unique_ptr<Likelihood<double>> network;
     bool scored = false, evaluated = false, sloped = false;
     double energy = 0, norm = 0;
     Score score;
@@ -177,12 +180,12 @@ std::vector<std::vector<double>> Readings::at(std::size_t count, const Place& pl
 }
 
 double chance_loss(const Problem<double>& problem, View view) {
-  Network<double>& network = *network_of(problem, view);
+  Likelihood<double>& network = *network_of(problem, view);
   const auto& blocks = problem.recipe.blocks;
   // With no weights the outputs are the same for every row; what is left to choose is in the vectors: biases and
   // scales.
   std::vector<char> wanted;
-  for (const Block& b : blocks) wanted.push_back(b.vector);
+  for (const Block& b : blocks) wanted.push_back(!b.is_matrix());
   auto loss = network.clone();
   loss->arrange(blocks);
   loss->want(wanted);

@@ -316,7 +316,7 @@ HeldConstraint constraint_on(HeldConstraint held, const std::string& block) {
 bool holds(const HeldConstraint& held, const Block& block) {
   bool biases_too = false;
   assign(biases_too, held.numbers.values.at("biases"), "biases");
-  return biases_too || !block.vector;
+  return biases_too || block.is_matrix();
 }
 
 template <class Real>

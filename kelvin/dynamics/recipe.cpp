@@ -87,15 +87,17 @@ constexpr Damping damping_table[] = {
 // A block's constraint, placed behind the `first` entries of the part that come before it.
 HeldConstraint held_by(HeldConstraint held, const Block& b, std::size_t first) {
   held.block = b.name, held.first = first;
-  held.rows = b.vector ? 1 : b.rows, held.columns = b.vector ? b.rows : b.columns;
+  held.rows = b.is_matrix() ? b.rows() : 1;
+  held.columns = b.size() / held.rows;
   held.slack = first + b.size();
   return held;
 }
 
 Block slack_of(const HeldConstraint& held, const Block& b) {
   Block slack = b;
-  slack.name += ".slack", slack.slack = true;
-  if (held.unit() != Unit::entry) slack.rows = held.units(), slack.columns = 1, slack.vector = true;
+  slack.name += ".slack";
+  slack.role = Role::slack;
+  if (held.unit() != Unit::entry) slack.shape = {held.units()};
   return slack;
 }
 
@@ -212,9 +214,9 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
       std::size_t first = 0, count = b.size();
       if (!f.entry.empty()) {
         const std::size_t row = f.entry.size() == 2 ? f.entry[0] : 0, column = f.entry.back();
-        if (row >= b.rows || (f.entry.size() == 2 ? column >= b.columns : column >= b.size()))
-          throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows, b.columns);
-        first = row * b.columns + column, count = 1;
+        if (row >= b.rows() || (f.entry.size() == 2 ? column >= b.columns() : column >= b.size()))
+          throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows(), b.columns());
+        first = row * b.columns() + column, count = 1;
       }
       for (std::size_t i = first; i < first + count; ++i) {
         frozen_entries[b.name].push_back(std::uint32_t(i));

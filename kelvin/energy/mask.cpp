@@ -14,11 +14,11 @@ using Factors = std::span<double>;
 // An input of the layer is left out with probability `share`: a column of its weights; the others are scaled up, so
 // that the mean over masks is the whole network. Biases are left alone.
 void dropout(const MaskDraw& draw, Factors on_q, Factors on_g) {
-  if (draw.block.vector) return;
+  if (!draw.block.is_matrix()) return;
   const double share = draw.numbers[0];
-  for (std::size_t j = 0; j < draw.block.columns; ++j) {
+  for (std::size_t j = 0; j < draw.block.columns(); ++j) {
     const double factor = uniform(draw.stream, j) < share ? 0 : 1 / (1 - share);
-    for (std::size_t i = j; i < on_q.size(); i += draw.block.columns) on_q[i] = on_g[i] = factor;
+    for (std::size_t i = j; i < on_q.size(); i += draw.block.columns()) on_q[i] = on_g[i] = factor;
   }
 }
 

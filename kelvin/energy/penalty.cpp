@@ -31,9 +31,9 @@ double square(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span
 // 4 strength Q (Q^T Q - 1). Biases are left alone.
 template <class Real>
 double orthogonal(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
-  if (block.vector) return 0;
+  if (!block.is_matrix()) return 0;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto rows = Eigen::Index(block.rows), columns = Eigen::Index(block.columns);
+  const auto rows = Eigen::Index(block.rows()), columns = Eigen::Index(block.columns());
   const Eigen::Map<const Matrix> W(q.data(), rows, columns);
   Eigen::Map<Matrix> slope(g.data(), rows, columns);
   const bool tall = rows >= columns;
@@ -48,12 +48,12 @@ double orthogonal(const Block& block, std::span<const Real> q, PenaltyNumbers n,
 // 4 strength (|w|^2 - r^2) w.
 template <class Real>
 double norm(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
-  if (block.vector) return 0;
+  if (!block.is_matrix()) return 0;
   double sum = 0;
-  for (std::size_t first = 0; first < q.size(); first += block.columns) {
+  for (std::size_t first = 0; first < q.size(); first += block.columns()) {
     double off = -n.radius * n.radius;
-    for (std::size_t i = first; i < first + block.columns; ++i) off += double(q[i]) * double(q[i]);
-    for (std::size_t i = first; i < first + block.columns; ++i) g[i] += Real(4 * n.strength * off * double(q[i]));
+    for (std::size_t i = first; i < first + block.columns(); ++i) off += double(q[i]) * double(q[i]);
+    for (std::size_t i = first; i < first + block.columns(); ++i) g[i] += Real(4 * n.strength * off * double(q[i]));
     sum += off * off;
   }
   return n.strength * sum;
@@ -62,7 +62,7 @@ double norm(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::
 // strength (|w| - r)^2 for each weight beyond r: what "circle" and "box" forbid.
 template <class Real>
 double box(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
-  if (block.vector) return 0;
+  if (!block.is_matrix()) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
     const double beyond = std::max(0.0, std::abs(double(q[i])) - n.radius);

@@ -13,7 +13,7 @@
 #include "kelvin/energy/decorated.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/energy/loss.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/quadratic.h"
 
 namespace kelvin {
@@ -257,19 +257,27 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   for (const BlockPrior& p : given)
     if (prior_of(p.prior).proper()) held.insert(p.block);
   std::vector<std::string> loose;
-  for (const Block& b : mlp_blocks(settings))
-    if (!held.contains(b.name) && !frozen(b.name, settings.freeze)) loose.push_back(b.name);
+  std::vector<Block> free_blocks;
+  std::uint32_t last = 0;
+  for (const Block& b : model_blocks(settings)) {
+    last = std::max(last, b.layer);
+    if (held.contains(b.name) || frozen(b.name, settings.freeze)) continue;
+    loose.push_back(b.name);
+    free_blocks.push_back(b);
+  }
   if (loose.empty()) return "";
 
-  const auto free = [&](const std::string& name) { return std::find(loose.begin(), loose.end(), name) != loose.end(); };
+  const auto free = [&](Role role) {  // of the last layer, or the scale
+    return std::ranges::any_of(free_blocks, [&](const Block& b) {
+      return b.role == role && (b.layer == last || role == Role::scale);
+    });
+  };
   const std::string cure = fmt::format("give {} a prior, for example prior = 1.0", quoted(loose));
-  const std::size_t last = settings.layers.size() - 1;
-  const std::string weight = fmt::format("layer{}.weight", last), bias = fmt::format("layer{}.bias", last);
   const Activation& output = activation_named(settings.output);
   const Loss& loss = loss_named(settings.loss);
-  const bool scale = free("noise.log_scale");
+  const bool scale = free(Role::scale);
 
-  if (last > 1 && loose.size() > std::size_t(free(bias) + scale))
+  if (last > 1 && loose.size() > std::size_t(free(Role::bias) + scale))
     return fmt::format(
         "the posterior cannot be normalised: units that saturate or die leave their weights free, and larger "
         "weights before a unit can be undone by smaller ones after it; {}",
@@ -286,12 +294,12 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
         output.name, cure);
   if (!loss.confines())
     return fmt::format("the posterior may not be normalisable: with loss \"{}\" {}; {}", loss.name, loss.escape, cure);
-  if ((free(weight) || scale) && data.input_count() > 500)
+  if ((free(Role::weight) || scale) && data.input_count() > 500)
     return fmt::format(
         "the posterior may not be normalisable: whether {} inputs are linearly independent is not checked "
         "beyond 500; {}",
         data.input_count(), cure);
-  const LinearFit fit(data, free(weight), free(bias));
+  const LinearFit fit(data, free(Role::weight), free(Role::bias));
   if (!fit.dependent.empty())
     return fmt::format("the posterior cannot be normalised: {}, so some weights are not fixed by the data; {}",
                        fit.dependent, cure);

@@ -2,7 +2,7 @@
 // Priors: energies of single parameters, added inside U so that every letter and every acceptance test sees them. To
 // add one, write its energy and slope and add a row in prior.cpp.
 #pragma once
-#include "kelvin/energy/network.h"
+#include "kelvin/energy/likelihood.h"
 
 namespace kelvin {
 

@@ -6,9 +6,7 @@
 
 namespace kelvin {
 Block tempering_block(std::size_t offset) {
-  Block block;
-  block.name = "tempering.alpha", block.offset = offset, block.vector = true, block.slack = true;
-  return block;
+  return {.name = "tempering.alpha", .role = Role::slack, .offset = offset};
 }
 
 template <class Real>

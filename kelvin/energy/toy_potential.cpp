@@ -14,7 +14,7 @@ template <class Real>
 class DiagonalGaussian final : public Potential<Real> {
  public:
   DiagonalGaussian(std::size_t n, const std::vector<double>& stiffness, const std::vector<double>& mean)
-      : blocks_{{"q", n, 1, 0, 0, true}},
+      : blocks_{{.name = "q", .shape = {n}}},
         stiffness_(stiffness.begin(), stiffness.end()),
         mean_(mean.begin(), mean.end()) {}
   std::vector<Block> blocks() const override { return blocks_; }
@@ -47,7 +47,7 @@ class TwoScales final : public Potential<Real> {
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<TwoScales>(*this); }
 
  private:
-  std::vector<Block> blocks_{{"q", 1, 1, 0, 0, true}};
+  std::vector<Block> blocks_{{.name = "q"}};
   double stiffness_[2];
   int piece_ = 0;
 };
@@ -61,7 +61,7 @@ class ToyPotential final : public Potential<Real> {
         q_(toy.dimension),
         g_(toy.dimension) {
     const std::size_t each = toy.dimension / toy.blocks.size();
-    for (const std::string& name : toy.blocks) blocks_.push_back({name, each, 1, blocks_.size() * each, 0, true});
+    for (const std::string& name : toy.blocks) blocks_.push_back({.name = name, .shape = {each}, .offset = blocks_.size() * each});
   }
   std::vector<Block> blocks() const override { return blocks_; }
   void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }

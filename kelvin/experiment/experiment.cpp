@@ -10,7 +10,7 @@
 #include "kelvin/io/json.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/energy/loss.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
 
@@ -96,7 +96,7 @@ RunSettings settings_of_cell(const Value& run) {
 }
 
 template <class Real>
-std::function<double(std::span<const double>)> loss_on(Network<Real>* network) {
+std::function<double(std::span<const double>)> loss_on(Likelihood<Real>* network) {
   return [network](std::span<const double> q) {
     return network ? network->score(std::vector<Real>(q.begin(), q.end()), {}).loss : NAN;
   };
@@ -108,27 +108,24 @@ Map map_of_classifier(const Problem<Real>& problem, std::span<const Real> q, std
   const Dataset& train = problem.data.train;
   if (train.input_count() != 2)
     throw Error("maps and boundaries are of networks with 2 inputs, and this one has {}", train.input_count());
-  Dataset grid = train;
-  grid.rows = side * side;
-  grid.inputs.clear();
+  const std::size_t rows = side * side;
+  std::vector<double> points;
   double reach = 0;
   for (const double x : train.inputs) reach = std::max(reach, 1.1 * std::abs(x));
   std::vector<double> line(side);
   for (std::size_t k = 0; k < side; ++k) line[k] = reach * (2 * double(k) / double(side - 1) - 1);
   for (const double y : line)
-    for (const double x : line) grid.inputs.insert(grid.inputs.end(), {x, y});
-  grid.targets.assign(grid.rows, 0);
-  const auto network = make_mlp<Real>(problem.settings.model, grid, [](std::string_view) {});
-  network->arrange(problem.recipe.blocks);
-  const std::size_t outputs = network->outputs(), classes = std::max<std::size_t>(2, outputs);
-  std::vector<Real> raw(grid.rows * outputs), shares(grid.rows * classes);
-  network->predict(q, {}, raw);
+    for (const double x : line) points.insert(points.end(), {x, y});
+  PlacedFunction<Real> network = problem.function();
+  const std::size_t outputs = network.outputs(), classes = std::max<std::size_t>(2, outputs);
+  std::vector<Real> raw(rows * outputs), shares(rows * classes);
+  network.predict(q, Inputs<Real>(points, rows), raw);
   const auto probabilities = loss_named(problem.settings.model.loss).template probabilities<Real>();
   if (!probabilities)
     throw Error("maps and boundaries are of probabilities, which loss \"{}\" has none of", problem.settings.model.loss);
-  probabilities(grid.rows, outputs, raw.data(), shares.data());
-  Map map{line, line, std::vector<double>(grid.rows), "heat", {}, "probability of the second class"};
-  for (std::size_t i = 0; i < grid.rows; ++i) map.z[i] = double(shares[i * classes + 1]);
+  probabilities(rows, outputs, raw.data(), shares.data());
+  Map map{line, line, std::vector<double>(rows), "heat", {}, "probability of the second class"};
+  for (std::size_t i = 0; i < rows; ++i) map.z[i] = double(shares[i * classes + 1]);
   return map;
 }
 
@@ -209,7 +206,7 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
         auto& counts = outcome.counts[h * about.at.size() + when];
         counts.assign(histogram_bins, 0);
         for (const Block& b : problem.recipe.blocks)
-          if (!b.slack && matches(about.histograms[h], b.name))
+          if (!b.slack() && matches(about.histograms[h], b.name))
             for (std::size_t i = b.offset; i < b.offset + b.size(); ++i) {
               const double at = (now[i] / about.histogram_range + 1) / 2 * double(histogram_bins);
               ++counts[std::size_t(std::clamp(at, 0.0, double(histogram_bins - 1)))];

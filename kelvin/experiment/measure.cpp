@@ -18,7 +18,7 @@ double score(const Snapshot& s, const char* split, double Score::*what) {
   return at == s.scores.end() ? NAN : at->second.*what;
 }
 
-bool is_weight(const Block& b) { return !b.vector && b.fan_in > 0 && !b.slack; }
+bool is_weight(const Block& b) { return b.is_matrix() && b.fan_in > 0 && !b.slack(); }
 
 // Share of weights w with |w| < 0.01.
 double near_zero(const Snapshot& s) {
@@ -41,7 +41,7 @@ double largest_weight(const Snapshot& s) {
 double distance(const Snapshot& s) {
   double moved = 0, from = 0;
   for (const Block& b : s.blocks)
-    for (std::size_t i = b.offset; !b.slack && i < b.offset + b.size(); ++i)
+    for (std::size_t i = b.offset; !b.slack() && i < b.offset + b.size(); ++i)
       moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
   return std::sqrt(moved / from);
 }

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/function/block.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "kelvin/core/choice.h"
 
 namespace kelvin {
+
+Shape::Shape(std::initializer_list<std::size_t> extents) : rank_(extents.size()) {
+  if (rank_ > most) throw Error("an array has {} extents; at most {} are possible", rank_, most);
+  std::copy(extents.begin(), extents.end(), extents_.begin());
+}
+
+std::string Shape::text() const { return fmt::format("{}", fmt::join(extents(), " x ")); }
 
 std::size_t parameter_count(std::span<const Block> blocks) {
   std::size_t n = 0;
@@ -11,23 +22,34 @@ std::size_t parameter_count(std::span<const Block> blocks) {
   return n;
 }
 
-std::vector<std::size_t> shape_of(const Block& block) {
-  if (block.vector) return {block.rows};
-  return {block.rows, block.columns};
-}
-
 const Block& block_named(const std::string& name, std::span<const Block> blocks) {
   return row_named(name, blocks, "block");
+}
+
+void lay_out(std::vector<Block>& blocks) {
+  std::size_t end = 0;
+  for (Block& b : blocks) {
+    b.offset = end;
+    end += b.size();
+  }
 }
 
 void move_blocks(std::vector<Block>& mine, std::span<const Block> given) {
   for (Block& b : mine) {
     const Block& to = block_named(b.name, given);
-    if (to.rows != b.rows || to.columns != b.columns)
-      throw Error("block \"{}\" is {} x {} but was arranged as {} x {}; only its offset may change", b.name, b.rows,
-                  b.columns, to.rows, to.columns);
+    if (to.shape != b.shape)
+      throw Error("block \"{}\" is {} but was arranged as {}; only its offset may change", b.name, b.shape.text(),
+                  to.shape.text());
     b.offset = to.offset;
   }
+}
+
+std::vector<std::size_t> offsets_of(std::span<const Block> mine, std::span<const Block> given) {
+  std::vector<Block> moved(mine.begin(), mine.end());
+  move_blocks(moved, given);
+  std::vector<std::size_t> out;
+  for (const Block& b : moved) out.push_back(b.offset);
+  return out;
 }
 
 }  // namespace kelvin

@@ -1,29 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parameters of a potential are: named arrays.
+// What the parameters of a potential are: named arrays, without a convention in their names.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace kelvin {
 
-// A named array of parameters, row by row: "layer1.weight", 50 x 784, where it starts in q.
+// Extents of an array, the slowest first.
+class Shape {
+ public:
+  static constexpr std::size_t most = 5;
+  Shape() = default;
+  Shape(std::initializer_list<std::size_t> extents);
+  std::size_t rank() const { return rank_; }
+  std::size_t operator[](std::size_t k) const { return extents_[k]; }
+  std::span<const std::size_t> extents() const { return std::span(extents_).first(rank_); }
+  std::vector<std::size_t> list() const { return {extents().begin(), extents().end()}; }
+  std::size_t size() const {
+    std::size_t n = 1;
+    for (const std::size_t extent : extents()) n *= extent;
+    return n;
+  }
+  std::string text() const;  // "50 x 784"
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::array<std::size_t, most> extents_{};
+  std::size_t rank_ = 0;
+};
+
+// What a block is for. Slack belongs to a constraint or to tempering: U does not see it, and no run stores it.
+enum class Role { weight, bias, scale, coordinate, slack };
+
+// A named array of parameters, row by row: "layer1.weight", 50 x 784.
 struct Block {
   std::string name;
-  std::size_t rows = 1, columns = 1, offset = 0;
-  std::size_t fan_in = 0;  // inputs of each unit the block belongs to (initialisers scale by it); 0 outside networks
-  bool vector = false;     // a list of `rows` numbers rather than a matrix: biases, coordinates
-  bool slack = false;      // belongs to a constraint: U does not see it, and no run stores it
-  std::size_t size() const { return rows * columns; }
+  Shape shape = {1};
+  Role role = Role::coordinate;
+  std::uint32_t layer = 0;              // depth in its network, from 1; 0 outside networks
+  std::size_t fan_in = 0, fan_out = 0;  // inputs and outputs of the units that share it; 0 outside networks
+  std::size_t offset = 0;               // where it starts in q
+
+  std::size_t size() const { return shape.size(); }
+  bool slack() const { return role == Role::slack; }
+  // As a matrix, outputs x the rest; a list of numbers is one column.
+  bool is_matrix() const { return shape.rank() > 1; }
+  std::size_t rows() const { return shape[0]; }
+  std::size_t columns() const { return size() / shape[0]; }
 };
 
 std::size_t parameter_count(std::span<const Block>);
-std::vector<std::size_t> shape_of(const Block&);
 
 const Block& block_named(const std::string& name, std::span<const Block>);
 
+// Puts the blocks one after another, from 0 on.
+void lay_out(std::vector<Block>&);
+
 // Gives each of `mine` the offset of the block of that name in `given`, which must have the same shape.
 void move_blocks(std::vector<Block>& mine, std::span<const Block> given);
+
+// Offsets of `mine` among `given`.
+std::vector<std::size_t> offsets_of(std::span<const Block> mine, std::span<const Block> given);
 
 }  // namespace kelvin

@@ -10,7 +10,7 @@ namespace {
 using Values = std::vector<double>;
 
 // Rules for layers give 0 to biases, and to blocks outside layers (fan_in 0), for which they have no scale.
-bool is_weight(const Block& b) { return b.fan_in > 0 && !b.vector; }
+bool is_weight(const Block& b) { return b.fan_in > 0 && b.is_matrix(); }
 
 Values zeros(const Block& b) { return Values(b.size()); }
 
@@ -47,7 +47,7 @@ Values uniformly(const Choice& c, const Block& b, const Stream& stream, const Re
 
 Values xavier(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
   if (!is_weight(b)) return zeros(b);
-  const double bound = std::sqrt(6 / double(b.fan_in + b.rows));
+  const double bound = std::sqrt(6 / double(b.fan_in + b.rows()));
   return between(-bound, bound, b, stream);
 }
 
@@ -59,12 +59,12 @@ Values he(const Choice&, const Block& b, const Stream& stream, const ReadBlock&)
 // columns are its rows.
 Values orthogonal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
   if (!is_weight(b)) return zeros(b);
-  const std::size_t tall = std::max(b.rows, b.columns), narrow = std::min(b.rows, b.columns);
+  const std::size_t tall = std::max(b.rows(), b.columns()), narrow = std::min(b.rows(), b.columns());
   Values columns = normal(0, 1, b, stream), z(b.size());
   make_orthonormal(tall, narrow, columns.data());
   for (std::size_t j = 0; j < narrow; ++j)
     for (std::size_t i = 0; i < tall; ++i)
-      z[b.columns > b.rows ? j * tall + i : i * narrow + j] = c.number("gain") * columns[j * tall + i];
+      z[b.columns() > b.rows() ? j * tall + i : i * narrow + j] = c.number("gain") * columns[j * tall + i];
   return z;
 }
 
@@ -77,8 +77,8 @@ Values file(const Choice& c, const Block& b, const Stream&, const ReadBlock& rea
   if (!read) throw Error("initialiser \"{}\" reads \"{}\", but nothing here can read files", c.name, path);
   Values out = read(path, b);
   if (out.size() != b.size())
-    throw Error("\"{}\" has {} numbers for block \"{}\", which is {} x {}", path, out.size(), b.name, b.rows,
-                b.columns);
+    throw Error("\"{}\" has {} numbers for block \"{}\", which is {} x {}", path, out.size(), b.name, b.rows(),
+                b.columns());
   return out;
 }
 

@@ -11,7 +11,7 @@
 #include "kelvin/function/block.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/mask.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/energy/shaken.h"
@@ -22,10 +22,10 @@ namespace kelvin {
 namespace {
 
 template <class Real>
-std::unique_ptr<Network<Real>> network_on(const ModelSettings& model, const Dataset& rows,
+std::unique_ptr<Likelihood<Real>> network_on(const ModelSettings& model, const Dataset& rows,
                                           const std::vector<Block>& blocks) {
   if (rows.rows == 0) return nullptr;
-  auto network = make_mlp<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
+  auto network = make_likelihood<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
   network->arrange(blocks);
   return network;
 }
@@ -145,7 +145,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   } else {
     const Loss& loss = loss_named(model.loss);
     problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
-    problem.train = make_mlp<Real>(model, problem.data.train, remark);
+    problem.train = make_likelihood<Real>(model, problem.data.train, remark);
     problem.potential = problem.train->clone();
   }
   problem.recipe =
@@ -165,7 +165,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   std::vector<BlockMask> masks;
   std::vector<BlockShake> shakes;
   for (const auto& [block, part] : problem.recipe.part_of) {
-    if (block_named(block, problem.recipe.blocks).slack) continue;
+    if (block_named(block, problem.recipe.blocks).slack()) continue;
     const PartSettings& own = settings.part.at(part);
     priors.push_back({block, own.prior.given() ? own.prior : model.prior});
     const std::size_t before = penalties.size();
@@ -220,7 +220,7 @@ template <class Real>
 std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const ReadBlock& read_block,
                                                 const Remark& remark) const {
   std::vector<Block> visible = recipe.blocks;
-  std::erase_if(visible, [](const Block& b) { return b.slack; });
+  std::erase_if(visible, [](const Block& b) { return b.slack(); });
   const Recipe full = recipe_of(settings, visible, rows());  // with the slack that this problem may have left out
   std::vector<Real> q(full.size), mine(recipe.size);
   for (const Block& block : visible) {

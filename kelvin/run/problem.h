@@ -16,9 +16,10 @@ struct Problem {
   Recipe recipe;
   Splits data;                                             // no rows for a toy
   std::unique_ptr<Potential<Real>> potential;              // U: mean loss plus prior / N
-  std::unique_ptr<Network<Real>> train, validation, test;  // null for a toy, and for splits without rows
+  std::unique_ptr<Likelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
+  PlacedFunction<Real> function() const { return {make_function<Real>(settings.model), recipe.blocks}; }
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // On the manifolds of all constraints; what had to be moved there is remarked.
   std::vector<Real> starting_point(

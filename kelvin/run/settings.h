@@ -5,7 +5,7 @@
 #include "kelvin/data/settings.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/ensemble/settings.h"
-#include "kelvin/energy/network.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/tempering.h"
 
 namespace kelvin {

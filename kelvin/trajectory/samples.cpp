@@ -178,7 +178,7 @@ std::vector<double> stored_block(const std::string& place, const Block& block, s
   }
   if (values.size() != block.size())
     throw Error("\"{}\": block \"{}\" holds {} numbers where {} x {} are needed", place, block.name, values.size(),
-                block.rows, block.columns);
+                block.rows(), block.columns());
   return values;
 }
 

@@ -59,7 +59,7 @@ const Dataset& predicted(const Problem<Real>& problem) {
 }
 
 std::vector<std::string> dimensions_of(const Block& block) {
-  if (block.vector) return {block.name + "_row"};
+  if (!block.is_matrix()) return {block.name + "_row"};
   return {block.name + "_row", block.name + "_column"};
 }
 
@@ -89,8 +89,8 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
   const auto walkers = std::size_t(problem.settings.walkers);
   bool slack = false;
   for (Block block : recipe_.blocks) {
-    slack |= block.slack;
-    if (block.slack) continue;
+    slack |= block.slack();
+    if (block.slack()) continue;
     block.offset = stored_size_;
     stored_size_ += block.size();
     stored_.push_back(block);
@@ -133,11 +133,11 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
   const std::string_view name = sizeof(Real) == 4 ? way.from_float : way.from_double;
   if (!name.empty())
     for (const Block& block : recipe_.blocks) {
-      if (block.slack) continue;
+      if (block.slack()) continue;
       const ZarrType& type = zarr_type(name);
       phase.arrays.push_back({phase.prefix + "posterior",
                               block.name,
-                              {walkers, 0, 1, shape_of(block), dimensions_of(block), &type},
+                              {walkers, 0, 1, block.shape.list(), dimensions_of(block), &type},
                               [&type, at = block.offset, size = block.size()](const Draw<Real>& draw, char* to) {
                                 put_numbers(type, draw.q.subspan(at, size), to);
                               }});
@@ -166,12 +166,10 @@ template <class Real>
 void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
   const StoreSettings& store = problem.settings.store;
   if (!store.predictions && !store.log_likelihood) return;
-  Network<Real>& network = problem.test ? *problem.test : *problem.train;
-  auto networks = std::make_shared<std::vector<std::unique_ptr<Potential<Real>>>>();
-  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network.clone());
-  const auto of = [networks](std::size_t walker) -> Network<Real>& {
-    return dynamic_cast<Network<Real>&>(*(*networks)[walker]);
-  };
+  Likelihood<Real>& network = problem.test ? *problem.test : *problem.train;
+  auto networks = std::make_shared<std::vector<std::unique_ptr<Likelihood<Real>>>>();
+  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network.copy());
+  const auto of = [networks](std::size_t walker) -> Likelihood<Real>& { return *(*networks)[walker]; };
   const std::size_t rows = network.rows(), outputs = network.outputs();
   const Dataset& data = predicted(problem);
   if (store.predictions) {
@@ -258,7 +256,7 @@ void Store<Real>::write_moments() {
   samples_.write_names("moments/moment", {"mean", "variance"});
   write("draws", {}, {}, [](const RunningMoments& m, std::size_t) { return double(m.count); });
   for (const Block& block : stored_) {
-    auto shape = shape_of(block);
+    auto shape = block.shape.list();
     auto names = dimensions_of(block);
     shape.insert(shape.begin(), 2), names.insert(names.begin(), "moment");
     write(block.name, shape, names, [&](const RunningMoments& m, std::size_t i) {
@@ -271,7 +269,7 @@ void Store<Real>::write_moments() {
     std::vector<std::string> names(n);
     for (const Block& block : stored_)
       for (std::size_t i = 0; i < block.size(); ++i)
-        names[block.offset + i] = entry_name(block.name, i, shape_of(block));
+        names[block.offset + i] = entry_name(block.name, i, block.shape.list());
     samples_.write_names("moments/parameter", names);
     samples_.write_names("moments/other_parameter", names);
     write("covariance", {n, n}, {"parameter", "other_parameter"},
@@ -320,7 +318,7 @@ std::span<const Real> Store<Real>::stored(const Draw<Real>& draw) {
   std::vector<Real>& out = gathered_[draw.walker];
   std::size_t at = 0;
   for (const Block& block : recipe_.blocks)
-    if (!block.slack)
+    if (!block.slack())
       std::copy_n(draw.q.begin() + long(block.offset), block.size(), out.begin() + long(at)), at += block.size();
   return out;
 }

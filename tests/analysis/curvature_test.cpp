@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kelvin/energy/hessian.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "tests/files.h"
 #include "tests/finite_difference.h"
 
@@ -118,7 +118,7 @@ TEST(Curvature, OfANetworkIsThatOfItsWholeMatrix) {
   d.inputs = some_point(80, 1, "inputs"), d.targets = some_point(40, 1, "targets");
   ModelSettings s;
   s.layers = {2, 10, 5, 1}, s.activation = {"tanh"};
-  const auto network = make_mlp<double>(s, d, [](std::string_view) {});
+  const auto network = make_likelihood<double>(s, d, [](std::string_view) {});
   const std::size_t n = dimension_of(*network);
   const auto q = some_point(n, 0.7);
   const auto all = eigenvalues(hessian(*network, q, {}));

@@ -84,7 +84,7 @@ TEST(Chain, ObaIsSgdWithMomentum) {
 
 // U = sum over its blocks of q^2/2 with other stiffnesses; the blocks can go to different parts.
 struct TwoBlocks : Potential<double> {
-  std::vector<Block> list{{"first", 3000, 1, 0, 0, true}, {"second", 700, 1, 3000, 0, true}};
+  std::vector<Block> list{{.name = "first", .shape = {3000}}, {.name = "second", .shape = {700}, .offset = 3000}};
   std::vector<Block> blocks() const override { return list; }
   void arrange(std::span<const Block> given) override {
     for (Block& mine : list)

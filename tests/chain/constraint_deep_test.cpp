@@ -65,7 +65,7 @@ TEST(ConstraintSlow, RotationsInALinearPotentialAreRight) {
   HeldWalker<double> w(U, held(moving("BAOAB", 0.1, 1, 0.5), constraint("orthogonal")));
   std::vector<double> identity(w.chain.recipe().size, 0.0);
   for (const Block& b : w.chain.recipe().blocks)
-    for (std::size_t i = 0; !b.vector && i < 9; i += 4) identity[b.offset + i] = 1;
+    for (std::size_t i = 0; b.is_matrix() && i < 9; i += 4) identity[b.offset + i] = 1;
   w.chain.start(identity);
   const auto trace = [](std::span<const double> q) { return q[0] + q[4] + q[8]; };
   const Estimate t = w.mean(1000, 100'000, trace);

@@ -107,7 +107,7 @@ TEST(ConstraintLaws, RotationsInALinearPotentialAreRight) {
     HeldWalker<double> w(U, held(moving(scheme, step, 1, 0.5), constraint("orthogonal")));
     std::vector<double> identity(w.chain.recipe().size, 0.0);
     for (const Block& b : w.chain.recipe().blocks)
-      for (std::size_t i = 0; !b.vector && i < 9; i += 4) identity[b.offset + i] = 1;
+      for (std::size_t i = 0; b.is_matrix() && i < 9; i += 4) identity[b.offset + i] = 1;
     w.chain.start(identity);
     const Estimate t = w.mean(500, 8000, trace);
     EXPECT_LT(std::abs(t.mean - 1.308789), sure * t.error + 0.002) << scheme << " " << t.mean;

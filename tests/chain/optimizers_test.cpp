@@ -184,7 +184,7 @@ TEST(Optimizers, MistakesAreNamed) {
 TEST(Penalties, GradientsAreRight) {
   for (const Penalty& row : penalties()) {
     struct Matrix : Potential<double> {
-      std::vector<Block> list{{"tall", 4, 2, 0}, {"flat", 2, 3, 8}, {"bias", 2, 1, 14, 0, true}};
+      std::vector<Block> list{{.name = "tall", .shape = {4, 2}}, {.name = "flat", .shape = {2, 3}, .offset = 8}, {.name = "bias", .shape = {2}, .offset = 14}};
       std::vector<Block> blocks() const override { return list; }
       void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
       double operator()(std::span<const double>, Batch, std::span<double> g) override {
@@ -202,7 +202,7 @@ TEST(Penalties, GradientsAreRight) {
 }
 
 TEST(Penalties, AnOrthogonalMatrixCostsNothing) {
-  for (const Block& block : {Block{"w", 3, 2}, Block{"w", 2, 3}}) {
+  for (const Block& block : {Block{.name = "w", .shape = {3, 2}}, Block{.name = "w", .shape = {2, 3}}}) {
     const Vec q = block.rows == 3 ? Vec{0.6, 0, 0.8, 0, 0, 1} : Vec{0.6, 0.8, 0, 0, 0, 1};
     Vec g(6, 0.0);
     const auto& row = row_named("orthogonal", penalties(), "penalty");
@@ -213,7 +213,7 @@ TEST(Penalties, AnOrthogonalMatrixCostsNothing) {
 
 // g^2 / eps^2 with strength 1 / eps^2: 0 where the constraint of that name holds, and by hand a little off it.
 TEST(Penalties, ASoftConstraintCostsTheSquareOfWhatItHolds) {
-  const Block block{"w", 2, 2};
+  const Block block{.name = "w", .shape = {2, 2}};
   const auto energy = [&](const char* name, const Vec& q, double radius) {
     Vec g(4, 0.0);
     return row_named(name, penalties(), "penalty").add_double(block, q, {3, radius}, g);
@@ -225,7 +225,7 @@ TEST(Penalties, ASoftConstraintCostsTheSquareOfWhatItHolds) {
   Vec g(2, 0.0);
   for (const Penalty& row : penalties())
     if (row.parameters.size() > 1) {
-      EXPECT_EQ(row.add_double(Block{"b", 2, 1, 0, 0, true}, Vec{3, -3}, {3, 1}, g), 0);
+      EXPECT_EQ(row.add_double(Block{.name = "b", .shape = {2}}, Vec{3, -3}, {3, 1}, g), 0);
     }
   EXPECT_EQ(g, Vec(2, 0.0)) << "biases are left alone";
 }

@@ -29,7 +29,7 @@ TEST(Encode, LayersAreThoseWrittenOut) {
     std::vector<double> y;
     for (std::size_t i = 0; i < w.rows; ++i) {
       double sum = q[b.offset + i];
-      for (std::size_t j = 0; j < w.columns; ++j) sum += q[w.offset + i * w.columns + j] * x[j];
+      for (std::size_t j = 0; j < w.columns(); ++j) sum += q[w.offset + i * w.columns() + j] * x[j];
       y.push_back(activation(sum));
     }
     return y;

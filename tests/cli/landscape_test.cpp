@@ -4,7 +4,7 @@
 
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/io/npy.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "tests/finite_difference.h"
 #include "tests/json.h"
 #include "tests/program.h"
@@ -84,15 +84,15 @@ TEST(Shape, IsToldFromTheValuesAlone) {
     late.push_back(0.7 * (1 - std::pow(a, 10)));
     noisy.push_back(decay.back() + (k % 2 ? 0.0 : 0.017));  // rises by 0.003 of a range of 0.717
   }
-  const Shape falling = shape_of(decay, 0.01, 0.8);
+  const CurveShape falling = shape_of(decay, 0.01, 0.8);
   EXPECT_EQ(falling.kind, monotone_kind);
   EXPECT_EQ(falling.barrier, 0);
   EXPECT_EQ(falling.increase, 0);
-  const Shape high = shape_of(bump, 0.01, NAN);
+  const CurveShape high = shape_of(bump, 0.01, NAN);
   EXPECT_EQ(high.kind, barrier_kind);
   EXPECT_NEAR(high.barrier, *std::max_element(bump.begin(), bump.end()) - 0.5, 1e-15);
   EXPECT_NEAR(double(high.highest) / 50, std::acos(0.4 / M_PI) / M_PI, 0.01);  // where the slope vanishes
-  const Shape flat = shape_of(late, 0.01, 0.7);
+  const CurveShape flat = shape_of(late, 0.01, 0.7);
   EXPECT_EQ(flat.kind, plateau_kind);
   EXPECT_NEAR(flat.plateau, std::pow(0.05, 0.1), 0.02);  // 0.7 a^10 < 0.05 x 0.7
   EXPECT_EQ(shape_of(late, 0.01, 0.9).kind, monotone_kind) << "a plateau elsewhere than at chance";
@@ -192,15 +192,15 @@ TEST(ChanceLoss, IsTheEntropyOfUnequalClasses) {
 TEST(FilterNormalisation, GivesEveryRowTheLengthOfTheWeights) {
   ModelSettings s;
   s.layers = {3, 5, 2}, s.loss = "mean_squared";
-  const auto blocks = mlp_blocks(s);
+  const auto blocks = model_blocks(s);
   auto q = some_point(32, 0.7);
   q[0] = q[1] = q[2] = 0;  // a unit without inputs stays so
   const auto d = filter_normalised(blocks, q, 1, 0);
   ASSERT_EQ(d.size(), q.size());
   for (const Block& b : blocks)
-    for (std::size_t r = 0; r < b.rows; ++r) {
+    for (std::size_t r = 0; r < b.rows(); ++r) {
       double mine = 0, theirs = 0;
-      for (std::size_t k = b.offset + r * b.columns; k < b.offset + (r + 1) * b.columns; ++k)
+      for (std::size_t k = b.offset + r * b.columns(); k < b.offset + (r + 1) * b.columns(); ++k)
         mine += d[k] * d[k], theirs += q[k] * q[k];
       EXPECT_NEAR(mine, b.vector ? 0 : theirs, 1e-14) << b.name << " row " << r;
     }

@@ -355,7 +355,7 @@ TEST(Masks, RandomSubsetMultirateFollowsItsAlgorithm) {
 TEST(Masks, DropoutLeavesOutWholeInputsAndKeepsTheMean) {
   // U = sum of the weights, 2 x 3: its mean over masks is U itself
   struct Sum : Potential<double> {
-    std::vector<Block> list{{"w", 2, 3, 0}, {"b", 2, 1, 6, 0, true}};
+    std::vector<Block> list{{.name = "w", .shape = {2, 3}}, {.name = "b", .shape = {2}, .offset = 6}};
     std::vector<Block> blocks() const override { return list; }
     void arrange(std::span<const Block>) override {}
     double operator()(std::span<const double> q, Batch, std::span<double> g) override {

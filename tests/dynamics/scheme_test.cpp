@@ -87,10 +87,10 @@ TEST(Scheme, MistakesAreNamed) {
 }
 
 std::vector<Block> two_layers() {
-  return {{"layer1.weight", 4, 2, 0, 2},
-          {"layer1.bias", 4, 1, 8, 2, true},
-          {"layer2.weight", 1, 4, 12, 4},
-          {"layer2.bias", 1, 1, 16, 4, true}};
+  return {{.name = "layer1.weight", .shape = {4, 2}, .fan_in = 2},
+          {.name = "layer1.bias", .shape = {4}, .fan_in = 2, .offset = 8},
+          {.name = "layer2.weight", .shape = {1, 4}, .fan_in = 4, .offset = 12},
+          {.name = "layer2.bias", .shape = {1}, .fan_in = 4, .offset = 16}};
 }
 
 PartSettings part(std::vector<std::string> blocks, std::string scheme) {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/finite_difference.h"
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
 
 namespace kelvin {
@@ -108,7 +108,7 @@ ModelSettings network(std::vector<long> layers, std::string loss = "mean_squared
   return s;
 }
 
-std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d) { return make_mlp<double>(s, d, {}); }
+std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d) { return make_likelihood<double>(s, d, {}); }
 
 TEST(WithPriors, GradientIsRightForEveryRow) {
   for (const Choice& c : examples) {

@@ -12,7 +12,7 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-const Block weight{"layer1.weight", 100, 150, 0, 150}, bias{"layer1.bias", 100, 1, 0, 150, true},
+const Block weight{.name = "layer1.weight", .shape = {100, 150}, .fan_in = 150}, bias{.name = "layer1.bias", .shape = {100}, .fan_in = 150},
     scale{"noise.log_scale", 4, 1, 0, 0, true};
 
 Stream stream(std::uint64_t seed = 1) { return {stream_key(seed, "initialiser_test")}; }
@@ -76,7 +76,7 @@ TEST(Initialiser, XavierAndHeScaleWeightsAndZeroBiases) {
 TEST(Initialiser, OrthogonalHasOrthonormalColumnsOrRows) {
   for (const auto& [rows, columns] :
        {std::pair<std::size_t, std::size_t>{60, 20}, {40, 40}, {20, 60}, {1, 7}, {7, 1}}) {
-    const auto x = start(choice("orthogonal", {{"gain", 1.5}}), {"layer1.weight", rows, columns, 0, columns});
+    const auto x = start(choice("orthogonal", {{"gain", 1.5}}), {.name = "layer1.weight", .shape = {rows, columns}, .fan_in = columns});
     const Eigen::Map<const Matrix> w(x.data(), Eigen::Index(rows), Eigen::Index(columns));
     const Eigen::MatrixXd product =
         rows >= columns ? Eigen::MatrixXd(w.transpose() * w) : Eigen::MatrixXd(w * w.transpose());
@@ -91,7 +91,7 @@ TEST(Initialiser, OrthogonalIsUniformlyDistributed) {
   constexpr int n = 20000;
   double first = 0, trace = 0, square = 0, fourth = 0;
   for (int i = 0; i < n; ++i) {
-    const auto q = start(choice("orthogonal"), {"layer1.weight", 3, 3, 0, 3}, std::uint64_t(i));
+    const auto q = start(choice("orthogonal"), {.name = "layer1.weight", .shape = {3, 3}, .fan_in = 3}, std::uint64_t(i));
     first += q[0] / n;
     trace += (q[0] + q[4] + q[8]) / n;
     square += q[0] * q[0] / n;

@@ -295,7 +295,7 @@ temperature = 0)",
   const RunSettings settings = read_run_settings(file);
   // U = (a^4 + b^4 + c^4)/4 + a b + b c - c
   struct Three : Potential<double> {
-    std::vector<Block> list{{"a", 1, 1, 0, 0, true}, {"b", 1, 1, 1, 0, true}, {"c", 1, 1, 2, 0, true}};
+    std::vector<Block> list{{.name = "a", .shape = {1}}, {.name = "b", .shape = {1}, .offset = 1}, {.name = "c", .shape = {1}, .offset = 2}};
     std::vector<Block> blocks() const override { return list; }
     void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
     std::size_t at(char name) const {

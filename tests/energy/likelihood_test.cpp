@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network: gradients of every activation and loss, batches, blocks, clones, scores, refusals.
-#include "kelvin/energy/mlp.h"
+#include "kelvin/energy/likelihood.h"
 
 #include <gmock/gmock.h>
 
@@ -104,8 +104,8 @@ TEST(Mlp, BlocksAreNamedShapedAndOrderedLikePyTorch) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     EXPECT_EQ(blocks[i].name, names[i]);
-    EXPECT_EQ(blocks[i].rows, rows[i]);
-    EXPECT_EQ(blocks[i].columns, columns[i]);
+    EXPECT_EQ(blocks[i].rows(), rows[i]);
+    EXPECT_EQ(blocks[i].columns(), columns[i]);
     EXPECT_EQ(blocks[i].fan_in, fan_in[i]);
     EXPECT_EQ(blocks[i].vector, columns[i] == 1);
     EXPECT_EQ(blocks[i].offset, end);
@@ -392,7 +392,7 @@ void expect_plain_gradient(const std::vector<long>& sizes, std::size_t rows, dou
   data.targets = some_point(rows * std::size_t(sizes.back()), 1, "targets");
   ModelSettings settings;
   settings.layers = sizes;
-  const auto network = make_mlp<Real>(settings, data, {});
+  const auto network = make_likelihood<Real>(settings, data, {});
   std::size_t n = 0;
   for (const Block& b : network->blocks()) n += b.size();
   const auto q = some_point(n, 0.3);
@@ -433,7 +433,7 @@ TEST(Mlp, AWeightThatIsNanShowsInU) {
     for (const std::vector<long>& sizes : {std::vector<long>{3, 20, 1}, {3, 12, 12, 1}, {3, 30, 30, 10}}) {
       ModelSettings settings;
       settings.layers = sizes, settings.activation = {activation};
-      const auto network = make_mlp<float>(settings, regression(7, std::size_t(sizes.back())), {});
+      const auto network = make_likelihood<float>(settings, regression(7, std::size_t(sizes.back())), {});
       std::size_t n = 0;
       for (const Block& b : network->blocks()) n += b.size();
       for (const Block& b : network->blocks()) {
@@ -452,7 +452,7 @@ TEST(Mlp, WhatIsNotWantedIsNotNeededForTheRest) {
     data.inputs = some_point(7 * std::size_t(sizes.front()), 1, "inputs");
     ModelSettings settings;
     settings.layers = sizes;
-    const auto network = make_mlp<double>(settings, data, {});
+    const auto network = make_likelihood<double>(settings, data, {});
     const auto blocks = network->blocks();
     network->arrange(blocks);
     const auto q = some_point(dimension_of(*network), 0.3);

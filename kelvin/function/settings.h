@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A potential that is the mean loss of a network on a dataset, and can also predict.
+// The [model] settings.
 #pragma once
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/core/error.h"
-#include "kelvin/data/dataset.h"
-#include "kelvin/energy/potential.h"
 
 namespace kelvin {
-
-// What a user wants to see, in the original units of the targets.
-struct Score {
-  double loss = std::numeric_limits<double>::quiet_NaN();      // mean loss without prior
-  double accuracy = std::numeric_limits<double>::quiet_NaN();  // share of right classes; nan for numeric targets
-  double rmse = std::numeric_limits<double>::quiet_NaN();      // nan for classes
-};
-
-template <class Real>
-struct Network : Potential<Real> {
-  virtual std::size_t outputs() const = 0;
-  // Activated outputs, rows x outputs(), in stored units (undo with Dataset::target_units).
-  virtual void predict(std::span<const Real> q, Batch rows, std::span<Real> out) = 0;
-  virtual Score score(std::span<const Real> q, Batch rows) = 0;
-};
 
 struct ModelSettings {
   std::vector<long> layers;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/energy/likelihood.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kelvin/function/activation.h"
+#include "kelvin/function/dense.h"
+
+namespace kelvin {
+namespace {
+
+bool learns_scale(const ModelSettings& s) { return loss_named(s.loss).has_scale && s.scale == 0; }
+
+Scale scale_of(double log) { return {log, std::exp(-2 * log)}; }
+
+void check_output(const Activation& output, const Loss& loss, Targets kind) {
+  if (!loss.output.empty() && output.name != loss.output)
+    throw Error("loss \"{}\" needs model.output = \"{}\", not \"{}\"", loss.name, loss.output, output.name);
+  if (kind == Targets::minus_plus && output.lower >= 0)
+    throw Error(
+        "loss \"{}\" has the targets -1 and +1 here, but model.output = \"{}\" never falls below {:g}; use \"linear\"",
+        loss.name, output.name, output.lower);
+}
+
+std::ptrdiff_t class_of(const std::vector<double>& row, double threshold) {
+  if (row.size() == 1) return row[0] > threshold;
+  return std::max_element(row.begin(), row.end()) - row.begin();
+}
+
+std::vector<Block> with_scale(std::vector<Block> blocks, const ModelSettings& settings, std::size_t outputs) {
+  if (learns_scale(settings)) blocks.push_back({.name = log_scale_block, .shape = {outputs}, .role = Role::scale});
+  lay_out(blocks);
+  return blocks;
+}
+
+// Refuses a scale that the loss has no use for.
+void check_scale(const ModelSettings& settings, const Loss& loss) {
+  if (settings.scale < 0 || !std::isfinite(settings.scale))
+    throw Error("model.scale is {}; give a standard deviation above 0, or 0 to learn it", settings.scale);
+  if (settings.scale != 0 && !loss.has_scale) throw Error("model.scale is given, but loss \"{}\" has none", loss.name);
+}
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings) {
+  return make_dense<Real>(settings);
+}
+
+std::vector<Block> model_blocks(const ModelSettings& settings) {
+  return with_scale(dense_blocks(settings), settings, std::size_t(settings.layers.back()));
+}
+
+template <class Real>
+Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data, const Remark& remark)
+    : function_(make_function<Real>(settings)), loss_(&loss_named(settings.loss)) {
+  if (data.rows == 0) throw Error("a network needs data, but the dataset has no rows");
+  if (function_->inputs() != data.input_count())
+    throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),
+                data.input_count());
+  check_scale(settings, *loss_);
+  const Encoded targets = encode(*loss_, data, outputs(), remark);
+  check_output(activation_named(settings.output), *loss_, targets.kind);
+
+  auto kept = std::make_shared<Data>();
+  kept->inputs = Inputs<Real>(data.inputs, data.rows);
+  kept->targets.assign(targets.values.begin(), targets.values.end());
+  kept->kind = targets.kind;
+  if (targets.kind == Targets::numbers) kept->units = data.target_units;
+  data_ = std::move(kept);
+
+  blocks_ = with_scale(function_->blocks(), settings, outputs());
+  arrange(std::vector<Block>(blocks_));
+  wanted_.assign(blocks_.size(), 1);
+  if (loss_->has_scale) scales_.resize(outputs());
+  if (learns_scale(settings)) log_scale_slopes_.resize(outputs());
+  for (std::size_t k = 0; k < scales_.size(); ++k)
+    scales_[k] = scale_of(std::log(settings.scale / data_->units.scale_of(k)));
+}
+
+template <class Real>
+Likelihood<Real>::Likelihood(const Likelihood& other)
+    : data_(other.data_),
+      function_(other.function_->clone()),
+      loss_(other.loss_),
+      blocks_(other.blocks_),
+      offsets_(other.offsets_),
+      places_(other.places_),
+      wanted_(other.wanted_),
+      scales_(other.scales_),
+      log_scale_slopes_(other.log_scale_slopes_) {}
+
+template <class Real>
+void Likelihood<Real>::arrange(std::span<const Block> given) {
+  move_blocks(blocks_, given);
+  offsets_ = offsets_of(blocks_, given);
+  places_.clear();
+  for (const Block& b : blocks_) places_.push_back(std::size_t(&block_named(b.name, given) - given.data()));
+}
+
+template <class Real>
+void Likelihood<Real>::want(std::span<const char> given) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) wanted_[b] = given[places_[b]];
+}
+
+// U = 1/n sum over the rows of loss(f(x; w), y), in chunks that stay in the cache.
+template <class Real>
+double Likelihood<Real>::operator()(std::span<const Real> q, Batch rows, std::span<Real> g) {
+  const std::size_t n = count(rows), at_once = rows_at_once(n);
+  double sum = 0;
+  read_scales(q);
+  std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
+  for (std::size_t first = 0; first < n; first += at_once) {
+    const Chunk c = chunk(rows, first);
+    const auto y = function_->forward(weights(q), c.rows, {.training = true});
+    sum += loss_->sum<Real>()({c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_,
+                               log_scale_slopes_});
+    function_->backward(weights(q), {{g.data(), offsets_.data()}, Real(1 / double(n)), Real(first > 0), wanted_});
+  }
+  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
+    g[offsets_.back() + k] = Real(log_scale_slopes_[k] / double(n));
+  return sum / double(n);
+}
+
+template <class Real>
+void Likelihood<Real>::predict(std::span<const Real> q, Batch rows, std::span<Real> out) {
+  kelvin::predict(*function_, weights(q), data_->inputs, rows, out);
+}
+
+template <class Real>
+Score Likelihood<Real>::score(std::span<const Real> q, Batch rows) {
+  const std::size_t n = count(rows), width = outputs();
+  read_scales(q);
+  std::vector<Scale> scales = scales_;
+  for (std::size_t k = 0; k < scales.size(); ++k)
+    scales[k] = scale_of(scales[k].log + std::log(data_->units.scale_of(k)));
+  std::vector<double> output(width), target(width), slope(width);
+  double loss = 0, right = 0, squares = 0;
+  for (std::size_t first = 0; first < n; first += rows_at_once(n)) {
+    const Chunk c = chunk(rows, first);
+    const auto y = function_->forward(weights(q), c.rows, {});
+    for (std::size_t i = 0; i < c.rows.count; ++i) {
+      for (std::size_t k = 0; k < width; ++k) {
+        output[k] = data_->units.original(k, double(y[i * width + k]));
+        target[k] = data_->units.original(k, double(c.targets[i * width + k]));
+        squares += (output[k] - target[k]) * (output[k] - target[k]);
+      }
+      loss += loss_->sum<double>()({1, width, output.data(), target.data(), slope.data(), scales, {}});
+      right += class_of(output, loss_->threshold) == class_of(target, 0.5);
+    }
+  }
+  Score s;
+  s.loss = loss / double(n);
+  if (data_->kind == Targets::numbers) s.rmse = std::sqrt(squares / double(n * width));
+  else s.accuracy = right / double(n);
+  return s;
+}
+
+template <class Real>
+void Likelihood<Real>::read_scales(std::span<const Real> q) {
+  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k) scales_[k] = scale_of(q[offsets_.back() + k]);
+}
+
+// The rows of a batch from number `first` on, with their targets one after another.
+template <class Real>
+typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t first) {
+  const std::size_t all = count(rows), n = std::min(rows_at_once(all), all - first), width = outputs();
+  if (rows.empty()) return {data_->inputs.some(first, n), data_->targets.data() + first * width};
+  const Batch mine = rows.subspan(first, n);
+  if (targets_.size() < n * width) targets_.resize(n * width);
+  Real* to = targets_.data();
+  for (const std::uint32_t row : mine) {
+    const Real* from = data_->targets.data() + row * width;
+    for (std::size_t k = 0; k < width; ++k) *to++ = from[k];
+  }
+  return {data_->inputs.some(mine), targets_.data()};
+}
+
+template std::unique_ptr<Function<float>> make_function(const ModelSettings&);
+template std::unique_ptr<Function<double>> make_function(const ModelSettings&);
+template class Likelihood<float>;
+template class Likelihood<double>;
+
+}  // namespace kelvin

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs of inputs and weights: what a network is, without data, loss or dynamics. A kind of network is one file.
+#pragma once
+#include <memory>
+
+#include "kelvin/core/noise.h"
+#include "kelvin/core/pages.h"
+#include "kelvin/data/dataset.h"
+#include "kelvin/function/block.h"
+
+namespace kelvin {
+
+// Where the blocks of a function lie in q, or their slopes in g.
+template <class Real>
+struct Weights {
+  Real* base;
+  const std::size_t* offsets;  // one for each block
+  Real* operator[](std::size_t block) const { return base + offsets[block]; }
+};
+
+// Rows of inputs where they lie: `count` of them from `first` on, or those that `chosen` names. Vectors may read
+// `widest_vector` numbers beyond the last one (Inputs leaves room).
+template <class Real>
+struct InputRows {
+  const Real* inputs;  // of row 0
+  std::size_t width;   // numbers of a row
+  std::size_t first, count;
+  Batch chosen;  // count of them, or none
+};
+
+// What a pass is told besides weights and rows.
+struct Pass {
+  bool training = false;
+  Stream stream{};  // for what is drawn at random
+};
+
+// What a backward pass writes: keep g + share dL/dw of the blocks that are wanted, or of all if none is named.
+template <class Real>
+struct Slopes {
+  Weights<Real> g;
+  Real share = 1, keep = 0;
+  std::span<const char> wanted;
+};
+
+template <class Real>
+struct Function {
+  virtual ~Function() = default;
+  virtual const std::vector<Block>& blocks() const = 0;  // one after another
+  virtual std::size_t inputs() const = 0;                // numbers of a row
+  virtual std::size_t outputs() const = 0;
+  // Outputs of the rows, one after another, valid until the next call. Never allocates after the first call with as
+  // many rows.
+  virtual std::span<const Real> forward(Weights<const Real>, const InputRows<Real>&, const Pass&) = 0;
+  // Where dL/d(outputs) of the last forward pass is to be put; the backward pass uses the place for its own work.
+  virtual std::span<Real> output_slopes() = 0;
+  virtual void backward(Weights<const Real>, const Slopes<Real>&) = 0;
+  virtual std::unique_ptr<Function> clone() const = 0;  // shares shapes, not workspace
+};
+
+// Inputs as a function reads them.
+template <class Real>
+class Inputs {
+ public:
+  Inputs() = default;
+  Inputs(std::span<const double> values, std::size_t rows);
+  std::size_t rows() const { return rows_; }
+  std::size_t width() const { return width_; }
+  InputRows<Real> some(std::size_t first, std::size_t count) const { return {values_.data(), width_, first, count, {}}; }
+  InputRows<Real> some(Batch chosen) const { return {values_.data(), width_, 0, chosen.size(), chosen}; }
+
+ private:
+  std::size_t rows_ = 0, width_ = 0;
+  LargeArray<Real> values_;
+};
+
+// More rows than this are taken so many at a time: they stay in the cache, memory stays bounded, and how a batch is cut
+// is a function of its size alone.
+inline constexpr std::size_t most_rows_at_once = 1024, chunk_rows = 512;
+inline std::size_t rows_at_once(std::size_t rows) { return rows <= most_rows_at_once ? rows : chunk_rows; }
+
+// Outputs of those rows, all if none is named, in chunks.
+template <class Real>
+void predict(Function<Real>&, Weights<const Real>, const Inputs<Real>&, Batch rows, std::span<Real> out);
+
+// A function whose blocks lie somewhere in q.
+template <class Real>
+class PlacedFunction {
+ public:
+  PlacedFunction(std::unique_ptr<Function<Real>> function, std::span<const Block> arranged)
+      : function_(std::move(function)), offsets_(offsets_of(function_->blocks(), arranged)) {}
+  std::size_t outputs() const { return function_->outputs(); }
+  void predict(std::span<const Real> q, const Inputs<Real>& inputs, std::span<Real> out) {
+    kelvin::predict<Real>(*function_, {q.data(), offsets_.data()}, inputs, {}, out);
+  }
+
+ private:
+  std::unique_ptr<Function<Real>> function_;
+  std::vector<std::size_t> offsets_;
+};
+
+}  // namespace kelvin

@@ -92,7 +92,7 @@ Table compare_with_closed_form(const CheckArguments& o, const PartSettings& part
   // Exactly, where the string is an affine map.
   const bool affine = !problem.recipe.parts[0].scheme.proposes && o.batch == "full";
   Eigen::MatrixXd law;
-  if (affine) law = stationary_covariance(affine_map(*problem.potential, problem.recipe));
+  if (affine) law = stationary_covariance(affine_map(*problem.energy, problem.recipe));
 
   // And by running it.
   const Noise<double> noise;

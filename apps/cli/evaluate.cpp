@@ -48,23 +48,23 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
       const auto values = stored_block(options.at, b);
       std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
     }
-  Potential<Real>* U = problem.potential.get();
-  Likelihood<Real>* network = nullptr;
+  Energy<Real> U = *problem.energy;
+  PlacedLikelihood<Real>* network = nullptr;
   if (problem.train) {
-    const std::map<std::string, Likelihood<Real>*> splits = {
+    const std::map<std::string, PlacedLikelihood<Real>*> splits = {
         {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
     const auto split = splits.find(options.split);
     if (split == splits.end()) throw Error("--split must be train, validation or test, not \"{}\"", options.split);
     network = split->second;
     if (!network)
       throw Error("there are no {} rows; give data.{} or data.{}_file", options.split, options.split, options.split);
-    if (network != problem.train.get()) U = network;  // the prior belongs to the training rows
+    if (options.split != "train") U = Energy<Real>(network->likelihood().copy());  // the prior belongs to the training rows
   } else if (options.split != "train") {
     throw Error("a toy has no {} rows; leave --split out", options.split);
   }
-  U->arrange(problem.recipe.blocks);
+  U.arrange(problem.recipe.blocks);
   std::vector<Real> g(q.size());
-  const double energy = (*U)(q, {}, g);
+  const double energy = U(q, {}, g);
   double norm = 0, virial = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
     norm += double(g[i]) * g[i];
@@ -83,7 +83,7 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
   if (options.gradient) out["gradient"] = by_block<Real>(problem.recipe, g);
   if constexpr (std::is_same_v<Real, double>)
     if (options.hessian) {
-      const auto H = hessian(*U, q, {});
+      const auto H = hessian(U, q, {});
       out["hessian_eigenvalues"] = eigenvalues(H);
       out["hessian"] = H;
     }

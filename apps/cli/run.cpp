@@ -16,7 +16,6 @@
 #include "kelvin/run/parcel.h"
 #include "kelvin/run/patience.h"
 #include "kelvin/run/problem.h"
-#include "kelvin/ensemble/shared_rows.h"
 #include "kelvin/run/tempering.h"
 #include "kelvin/core/isa.h"
 #include "kelvin/io/json.h"
@@ -168,7 +167,9 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
   comm.together([&] {
     problem = make_problem<Real>(settings, tell);
     if (settings.row_shares > 1)
-      problem.potential = with_shared_rows(std::move(problem.potential), std::size_t(settings.row_shares), *team);
+      problem.energy->estimate.share_rows(
+          std::size_t(settings.row_shares), problem.energy->rows(),
+          {team->rank(), team->size(), [&](const std::string& mine) { return team->everyone(mine); }});
   });
   const std::filesystem::path out = options.out;
   RunRecord record = resumed ? resumed->record : record_of(problem, mode.name);

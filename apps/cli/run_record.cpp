@@ -36,7 +36,7 @@ std::vector<T> gathered(const std::vector<T>& mine, Comm& comm) {
 // Rows that there are, and where a line of the log tells of them.
 template <class Real>
 struct Split {
-  Likelihood<Real>* network;
+  PlacedLikelihood<Real>* network;
   std::optional<ScoreRecord> LogLine::*score;
 };
 

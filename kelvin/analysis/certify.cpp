@@ -47,7 +47,7 @@ class Quantities {
       ++averages_;
       for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) truth_.push_back(std::size_t(data.targets[i]));
     }
-    network_ = (problem.test ? problem.test : problem.train)->copy();
+    network_ = std::make_unique<PlacedLikelihood<Real>>(*(problem.test ? problem.test : problem.train));
     units_ = data.target_units;
     probabilities_ = loss_named(problem.settings.model.loss).template probabilities<Real>();
     const std::size_t outputs = network_->outputs(), width = probabilities_ && outputs == 1 ? 2 : outputs;
@@ -91,7 +91,7 @@ class Quantities {
   std::vector<std::string> names_;
   std::size_t averages_ = 0;
   std::vector<std::size_t> coordinates_;
-  std::unique_ptr<Likelihood<Real>> network_;  // null for a toy
+  std::unique_ptr<PlacedLikelihood<Real>> network_;  // null for a toy
   Units units_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> truth_;  // classes of these rows
@@ -210,7 +210,7 @@ Certificate certify(const Problem<Real>& problem, const CertifyOptions& options,
   const RunSettings& run = problem.settings;
   const auto& quantities = pairs.front().quantities();
   Certificate out;
-  out.order = bias_order(problem.recipe, Batches(run.batch, problem.potential->rows(), 0, 0));
+  out.order = bias_order(problem.recipe, Batches(run.batch, problem.energy->rows(), 0, 0));
   const double share = 1 - std::exp2(-out.order);
   const double length = double(options.steps * options.pairs) / (double(run.steps) * double(run.walkers));
   for (std::size_t q = 0; q < quantities.names().size(); ++q) {

@@ -38,7 +38,7 @@ void score_draws(const Replay<Real>& run, std::size_t most, const std::function<
   if (!problem.train) return;
   const Samples& samples = run.samples;
   const std::size_t all = samples.draws * samples.walkers, every = std::max<std::size_t>(1, all / most);
-  const std::vector<std::pair<std::string, Likelihood<Real>*>> splits = {
+  const std::vector<std::pair<std::string, PlacedLikelihood<Real>*>> splits = {
       {"train", problem.train.get()}, {"validation", problem.validation.get()}, {"test", problem.test.get()}};
   std::map<std::string, Chains> series;
   std::size_t scored = 0;

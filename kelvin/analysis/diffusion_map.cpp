@@ -140,12 +140,12 @@ namespace {
 template <class Real>
 std::vector<double> energies(const Chosen& chosen, std::span<const double> rows, const Remark& remark) {
   const Replay<Real> again = replay<Real>(chosen.samples, chosen.samples.record.settings, remark);
-  again.problem.potential->arrange(again.problem.recipe.blocks);
+  Energy<Real> energy = *again.problem.energy;
   std::vector<double> out;
   std::vector<Real> g(chosen.size);
   for (std::size_t r = 0; r < rows.size(); r += chosen.size) {
     const std::vector<Real> q(rows.begin() + long(r), rows.begin() + long(r + chosen.size));
-    out.push_back((*again.problem.potential)(q, {}, g));
+    out.push_back(energy(q, {}, g));
   }
   return out;
 }

@@ -37,14 +37,12 @@ class Curvature {
   MakeOperator over(const std::vector<std::size_t>& entries, const std::vector<double>& factors = {}) const {
     return [=, this, &entries] {
       struct Own {  // of a thread
-        std::unique_ptr<Potential<double>> U;
-        std::optional<HessianAt> H;
-        std::vector<double> v, Hv;
+        Energy<double> U;
+        std::optional<HessianAt> H = {};
+        std::vector<double> v = {}, Hv = {};
       };
-      auto own = std::make_shared<Own>();
-      own->U = potential_of(problem_, view_)->clone();
-      own->U->arrange(problem_.recipe.blocks);
-      own->H.emplace(*own->U, q_, Batch{});
+      auto own = std::make_shared<Own>(Own{energy_of(problem_, view_)});
+      own->H.emplace(own->U, q_, Batch{});
       own->v.resize(q_.size()), own->Hv.resize(q_.size());
       return Operator{entries.size(), [=, this, &entries](std::span<const double> v, std::span<double> Hv) {
                         const auto factor = [&](std::size_t i) { return factors.empty() ? 1 : factors[i]; };

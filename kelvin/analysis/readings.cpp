@@ -23,7 +23,7 @@ constexpr Measure measures[] = {{"loss", &Score::loss, true, true},
                                 {"rmse", &Score::rmse, false, true},
                                 {"gradient_norm", nullptr, true, true}};
 
-Likelihood<double>* network_of(const Problem<double>& problem, View view) {
+PlacedLikelihood<double>* network_of(const Problem<double>& problem, View view) {
   return view == View::train        ? problem.train.get()
          : view == View::validation ? problem.validation.get()
          : view == View::test       ? problem.test.get()
@@ -38,8 +38,11 @@ double norm_of(std::span<const double> g) {
 
 }  // namespace
 
-Potential<double>* potential_of(const Problem<double>& problem, View view) {
-  return view == View::potential ? problem.potential.get() : network_of(problem, view);
+Energy<double> energy_of(const Problem<double>& problem, View view) {
+  if (view == View::potential) return *problem.energy;
+  Energy<double> out(network_of(problem, view)->likelihood().copy());
+  out.arrange(problem.recipe.blocks);
+  return out;
 }
 
 View view_named(const Problem<double>& problem, const std::string& split) {
@@ -102,45 +105,41 @@ class Readings::Gauge {
       sight.scored |= c.score != nullptr;
       sight.evaluated |= c.score == nullptr;
       sight.sloped |= c.gradient_norm;
-      if (sight.potential) continue;
-      sight.potential = potential_of(problem, c.view)->clone();
-      sight.potential->arrange(problem.recipe.blocks);
-      if (const Likelihood<double>* network = network_of(problem, c.view)) {
-        sight.network = network->copy();
-        sight.network->arrange(problem.recipe.blocks);
-      }
+      if (sight.energy) continue;
+      sight.energy.emplace(energy_of(problem, c.view));
+      if (const auto* network = network_of(problem, c.view)) sight.network.emplace(*network);
     }
-    const std::vector<char> none(problem.recipe.blocks.size(), 0);
-    for (Sight& sight : sights_)
-      if (sight.potential && !sight.sloped) sight.potential->want(none);
+    none_.assign(problem.recipe.blocks.size(), 0);
   }
 
   std::span<double> q() { return q_; }
   std::vector<double> read() {
     for (Sight& sight : sights_) {
-      if (sight.evaluated) sight.energy = (*sight.potential)(q_, {}, g_);
+      if (sight.evaluated)
+        sight.U = (*sight.energy)(q_, {.wanted = sight.sloped ? std::span<const char>() : std::span<const char>(none_)}, g_);
       if (sight.sloped) sight.norm = norm_of(g_);
       if (sight.scored) sight.score = sight.network->score(q_, {});
     }
     std::vector<double> numbers;
     for (const Observable& c : chosen_) {
       const Sight& sight = sights_[std::size_t(c.view)];
-      numbers.push_back(c.score ? sight.score.*c.score : c.gradient_norm ? sight.norm : sight.energy);
+      numbers.push_back(c.score ? sight.score.*c.score : c.gradient_norm ? sight.norm : sight.U);
     }
     return numbers;
   }
 
  private:
   struct Sight {
-    std::unique_ptr<Potential<double>> potential;
-    std::unique_ptr<Likelihood<double>> network;
+    std::optional<Energy<double>> energy;
+    std::optional<PlacedLikelihood<double>> network;
     bool scored = false, evaluated = false, sloped = false;
-    double energy = 0, norm = 0;
+    double U = 0, norm = 0;
     Score score;
   };
   const std::vector<Observable>& chosen_;
   std::array<Sight, 4> sights_;
   std::vector<double> g_, q_;
+  std::vector<char> none_;  // of the blocks is wanted
 };
 
 Readings::Readings(const Scene& scene, const std::vector<std::string>& names, std::size_t total)
@@ -180,31 +179,28 @@ std::vector<std::vector<double>> Readings::at(std::size_t count, const Place& pl
 }
 
 double chance_loss(const Problem<double>& problem, View view) {
-  Likelihood<double>& network = *network_of(problem, view);
   const auto& blocks = problem.recipe.blocks;
   // With no weights the outputs are the same for every row; what is left to choose is in the vectors: biases and
   // scales.
   std::vector<char> wanted;
   for (const Block& b : blocks) wanted.push_back(!b.is_matrix());
-  auto loss = network.clone();
-  loss->arrange(blocks);
-  loss->want(wanted);
+  Energy<double> loss = energy_of(problem, view);
   std::vector<std::uint32_t> rows;
   constexpr std::size_t enough = 2000;  // rows to find the best outputs with; the loss is then that of all
-  const std::size_t stride = (network.rows() + enough - 1) / enough;
-  for (std::size_t r = 0; r < network.rows(); r += stride) rows.push_back(std::uint32_t(r));
+  const std::size_t stride = (loss.rows() + enough - 1) / enough;
+  for (std::size_t r = 0; r < loss.rows(); r += stride) rows.push_back(std::uint32_t(r));
   std::vector<double> q(problem.recipe.size), next = q, g(q.size()), next_g(q.size());
-  double value = (*loss)(q, rows, g), step = 1;
+  double value = loss(q, {.rows = rows, .wanted = wanted}, g), step = 1;
   for (int k = 0; k < 200; ++k) {
     for (std::size_t b = 0; b < blocks.size(); ++b)
       for (std::size_t i = blocks[b].offset; wanted[b] && i < blocks[b].offset + blocks[b].size(); ++i)
         next[i] = q[i] - step * g[i];
-    const double there = (*loss)(next, rows, next_g);
+    const double there = loss(next, {.rows = rows, .wanted = wanted}, next_g);
     const bool lower = there < value;
     step *= lower ? 1.5 : 0.5;
     if (lower) value = there, q = next, g = next_g;
   }
-  return network.score(q, {}).loss;
+  return network_of(problem, view)->score(q, {}).loss;
 }
 
 }  // namespace kelvin

@@ -16,7 +16,7 @@ struct Observable {
   bool is_loss() const { return !gradient_norm && (!score || score == &Score::loss); }
 };
 std::vector<Observable> quantities(const Problem<double>&);  // those that this problem has
-Potential<double>* potential_of(const Problem<double>&, View);
+Energy<double> energy_of(const Problem<double>&, View);
 View view_named(const Problem<double>&, const std::string& split);  // train is U: the prior belongs to it
 
 using Tick = std::function<void(double done, double total)>;

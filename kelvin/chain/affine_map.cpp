@@ -26,10 +26,10 @@ Eigen::Index acting(const AffineMap& a) {
 
 }  // namespace
 
-AffineMap affine_map(const Potential<double>& potential, const Recipe& recipe) {
+AffineMap affine_map(const Energy<double>& energy, const Recipe& recipe) {
   const Eigen::Index n = Eigen::Index(recipe.size);
   Probe probe;
-  Chain<double> chain(potential.clone(), recipe, Batches({}, 0, 0, 0), probe, 0, 0);
+  Chain<double> chain(energy, recipe, Batches({}, 0, 0, 0), probe, 0, 0);
   chain.start(std::vector<double>(recipe.size, 0.0));
   const auto image = [&](const Eigen::VectorXd& x, std::size_t one) {
     probe.asked = 0, probe.one = one;

@@ -14,7 +14,7 @@ struct AffineMap {
   Eigen::VectorXd shift;
 };
 
-AffineMap affine_map(const Potential<double>&, const Recipe&);
+AffineMap affine_map(const Energy<double>&, const Recipe&);
 
 double spectral_radius(const Eigen::MatrixXd&);
 

@@ -11,9 +11,9 @@
 namespace kelvin {
 
 template <class Real>
-Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& recipe, Batches batches,
+Chain<Real>::Chain(Energy<Real> energy, const Recipe& recipe, Batches batches,
                    const Noise<Real>& noise, std::uint64_t seed, std::uint32_t walker)
-    : potential_(std::move(potential)),
+    : energy_(std::move(energy)),
       recipe_(recipe),
       batches_(std::move(batches)),
       noise_(&noise),
@@ -30,11 +30,12 @@ Chain<Real>::Chain(std::unique_ptr<Potential<Real>> potential, const Recipe& rec
       jitter_key_(stream_key(seed, "jitter")),
       path_key_(stream_key(seed, "path")),
       covariance_key_(stream_key(seed, "covariance")) {
-  const bool all_rows = batches_.full() && !potential_->noisy();
-  check_recipe(recipe_, all_rows, potential_->pieces());
-  for (const Recipe& phase : recipe_.later) check_recipe(phase, all_rows, potential_->pieces());
-  potential_->arrange(recipe_.blocks);
-  tempered_ = potential_->tempered(), learns_until_ = recipe_.tuning.warmup;
+  const bool all_rows = batches_.full() && !energy_.noisy();
+  check_recipe(recipe_, all_rows, energy_.pieces());
+  for (const Recipe& phase : recipe_.later) check_recipe(phase, all_rows, energy_.pieces());
+  energy_.arrange(recipe_.blocks);
+  if (energy_.law) tempered_ = energy_.law->tempered();
+  learns_until_ = recipe_.tuning.warmup;
   tune();
   lay_out();
   use_threads(1);
@@ -105,7 +106,6 @@ void Chain<Real>::lay_out() {
   }
   wanted_.insert(wanted_.begin(), std::vector<char>(recipe_.blocks.size(), 1));
   std::fill(readers_[0].begin(), readers_[0].end(), 1);
-  prepares_ = potential_->noisy() || std::ranges::any_of(pieces_, [](int piece) { return piece > 0; });
   normals_each_ = std::size_t(most_normals) * longest;
   proposes_ = recipe_.parts.front().scheme.proposes;
   tempo_ = recipe_.parts.front().scheme.tempo, unit_speed_ = recipe_.parts.front().scheme.unit_speed;
@@ -205,13 +205,12 @@ void Chain<Real>::evaluate(std::size_t meeting) {
   if (!stale_ && fresh(meeting)) return;
   flush();
   if (stale_) ++evaluations_;
-  if (wanted_[fresh_at_] != wanted_[meeting]) potential_->want(wanted_[meeting]);
   fresh_at_ = meeting;
-  if (prepares_) potential_->prepare({{evaluation_key_, walker_, evaluations_ - 1, 0}, pieces_[meeting]});
-  energy_ = (*potential_)(q_, batches_(evaluations_ - 1), g_);
+  if (energy_.noisy()) energy_.estimate.prepare({evaluation_key_, walker_, evaluations_ - 1, 0});
+  U_ = energy_(q_, {batches_(evaluations_ - 1), pieces_[meeting], wanted_[meeting]}, g_);
   stale_ = false;
-  if (gradient_noise_) gradient_noise_->see(*potential_, q_, {covariance_key_, walker_, evaluations_ - 1, 0});
-  if (!std::isfinite(energy_) && !proposing_) diverged();
+  if (gradient_noise_) gradient_noise_->see(energy_, q_, {covariance_key_, walker_, evaluations_ - 1, 0});
+  if (!std::isfinite(U_) && !proposing_) diverged();
   if (reading_now_) read_energy();
 }
 
@@ -227,7 +226,7 @@ void Chain<Real>::read_whole_energy() {
 
 template <class Real>
 void Chain<Real>::read_energy() {
-  const AskedFor asked = potential_->asked_for(energy_, q_);
+  const AskedFor asked = energy_.asked_for(U_, q_);
   reading_.energy = asked.energy;
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     if (!readers_[fresh_at_][k]) continue;
@@ -252,7 +251,7 @@ double Chain<Real>::momentum_square(const Part<Real>& s) const {
 
 template <class Real>
 double Chain<Real>::hamiltonian() const {
-  double H = energy_;
+  double H = U_;
   if (unit_speed_) return H + movers_.front().part.T * work_;
   for (const Mover& mover : movers_) H += momentum_square(mover.part) / 2;
   return H;
@@ -262,7 +261,7 @@ template <class Real>
 void Chain<Real>::propose() {
   flush();
   old_q_ = q_, old_p_ = p_, old_g_ = g_;
-  old_energy_ = energy_, old_hamiltonian_ = hamiltonian();
+  old_energy_ = U_, old_hamiltonian_ = hamiltonian();
   proposing_ = true, irreversible_ = false;
 }
 
@@ -283,7 +282,7 @@ void Chain<Real>::decide() {
     ++accepted_;
     return;
   }
-  q_ = old_q_, g_ = old_g_, energy_ = old_energy_;
+  q_ = old_q_, g_ = old_g_, U_ = old_energy_;
   for (std::size_t i = 0; i < p_.size(); ++i) p_[i] = -old_p_[i];
   if (reading_now_) read_energy();
 }
@@ -298,7 +297,7 @@ void Chain<Real>::take_reading() {
   reading_.statistic = proposals_now_ ? statistic_ / double(proposals_now_) : 1;
   reading_.taken = tempo_ ? taken_ : movers_.front().step;
   if (recipe_.tempered) reading_.alpha = alpha();
-  if (recipe_.weighed) reading_.log_weight = potential_->log_weight(q()) + weight_of_time();
+  if (recipe_.weighed) reading_.log_weight = energy_.log_weight(q()) + weight_of_time();
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     PartReading& part = reading_.parts[k];
     part.kinetic_energy = momentum_square(movers_[k].part) / 2;
@@ -323,7 +322,7 @@ void Chain<Real>::diverged() const {
       "U is {} at step {} of walker {}; part \"{}\" (scheme {}, step {}, temperature {}) has left the region where it "
       "is "
       "finite: try a smaller step, more friction or a prior",
-      energy_, steps_, walker_, recipe_.parts[worst].name, recipe_.parts[worst].scheme.text, movers_[worst].step,
+      U_, steps_, walker_, recipe_.parts[worst].name, recipe_.parts[worst].scheme.text, movers_[worst].step,
       movers_[worst].part.T);
 }
 

@@ -12,8 +12,8 @@
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/batch.h"
+#include "kelvin/energy/energy.h"
 #include "kelvin/energy/metric.h"
-#include "kelvin/energy/scaled.h"
 #include "kelvin/energy/tempered.h"
 
 namespace kelvin {
@@ -93,7 +93,7 @@ struct Replica {
 template <class Real>
 class Chain {
  public:
-  Chain(std::unique_ptr<Potential<Real>>, const Recipe&, Batches, const Noise<Real>&, std::uint64_t seed,
+  Chain(Energy<Real>, const Recipe&, Batches, const Noise<Real>&, std::uint64_t seed,
         std::uint32_t walker);
 
   // Puts the walker at q with fresh momenta: Gaussian at the part's temperature, and, if the string forgets p and then
@@ -126,7 +126,7 @@ class Chain {
   // Positions and momenta now: moves that were put off are made first.
   std::span<const Real> q() {
     flush();
-    return scaled_ ? scaled_->position(q_) : metrised_ ? metrised_->position(q_) : std::span<const Real>(q_);
+    return energy_.position(q_);
   }
   std::span<const Real> x() { return flush(), q_; }  // the coordinates it moves in: q, unless it has a metric
   std::span<const Real> p() { return flush(), p_; }
@@ -134,7 +134,7 @@ class Chain {
   std::uint64_t evaluations() const { return evaluations_; }
   const Recipe& recipe() const { return recipe_; }
   std::uint32_t walker() const { return walker_; }
-  std::size_t rows() const { return potential_->rows(); }
+  std::size_t rows() const { return energy_.rows(); }
   const Part<Real>& part(std::size_t k) const { return movers_[k].part; }
   double step_of(std::size_t part) const { return movers_[part].step; }
 
@@ -149,7 +149,7 @@ class Chain {
   double learnt_pace() const { return tuner_ ? tuner_->pace() : 1; }
   double learnt_friction() const { return tuner_ ? tuner_->friction() : 1; }
   std::span<const double> learnt_factor() const {
-    return scaled_ ? std::span<const double>(scaled_->factor()) : std::span<const double>();
+    return energy_.coordinates ? energy_.coordinates->factor() : std::span<const double>();
   }
 
  private:
@@ -231,8 +231,7 @@ class Chain {
   double hamiltonian() const;
   [[noreturn]] void diverged() const;
 
-  std::unique_ptr<Potential<Real>> potential_;
-  Metrised<Real>* metrised_ = nullptr;  // potential_, once it has a metric
+  Energy<Real> energy_;
   Recipe recipe_;
   Batches batches_;
   const Noise<Real>* noise_;
@@ -251,10 +250,9 @@ class Chain {
   std::vector<std::vector<char>> readers_;  // at each meeting, per part: whether it reads the gradient there
   std::vector<std::vector<char>> wanted_;   // the same per block, for the potential
   std::vector<int> pieces_;                 // at each meeting: the piece of U whose gradient is read
-  bool prepares_ = false;                   // the potential is to be told of each evaluation
   std::size_t fresh_at_ = 0;                // the meeting whose readers have the gradient of q
   std::size_t threads_ = 1, normals_each_ = 0;
-  double energy_ = 0, pace_ = 1, heat_ = 1;
+  double U_ = 0, pace_ = 1, heat_ = 1;
   bool tempo_ = false, unit_speed_ = false;
   double zeta_ = 0, taken_ = 0;          // what the tempo follows, and the step that it gave last
   double work_ = 0, energy_before_ = 0;  // of p of unit length, over T, since the step began; U there
@@ -276,9 +274,8 @@ class Chain {
   std::unique_ptr<NoUTurn<Real>> no_u_turn_;
   std::unique_ptr<Adaptation> tuner_;
   std::unique_ptr<NoiseEstimate<Real>> gradient_noise_;  // if a letter needs it
-  Scaled<Real>* scaled_ = nullptr;                       // potential_, if the warm-up finds coordinates
 
-  Tempered<Real>* tempered_ = nullptr;  // within potential_, if it is
+  Tempered<Real>* tempered_ = nullptr;  // the law of energy_, if it is
   std::uint64_t learns_until_ = 0;      // its bias
 
   Reading reading_;

@@ -49,7 +49,7 @@ NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, doubl
 }
 
 template <class Real>
-void NoiseEstimate<Real>::see(Potential<Real>& potential, std::span<const Real> q, const Stream& stream) {
+void NoiseEstimate<Real>::see(Energy<Real>& energy, std::span<const Real> q, const Stream& stream) {
   if (rows_ == 0 || share_ == 0 || stream.step % std::uint64_t(settings_.every) != 0) return;
   const auto m = std::size_t(settings_.examples);
   Real& estimates = numbers_.back();
@@ -61,7 +61,7 @@ void NoiseEstimate<Real>::see(Potential<Real>& potential, std::span<const Real> 
   // Row after row: with d = g - mean before it, (j / (j + 1)) d^2 is what it adds to the sum of squares about the mean.
   for (std::size_t j = 0; j < m; ++j) {
     const std::uint32_t row = below(std::uint32_t(rows_), stream, j);
-    potential(q, Batch(&row, 1), gradient_);
+    energy(q, {.rows = Batch(&row, 1)}, gradient_);
     const Real weight = (1 - keep) * scale * Real(double(j) / double(j + 1)), share = Real(1 / double(j + 1));
     for (const PartRecipe& part : recipes_)
       for (std::size_t i = part.offset; i < part.offset + part.size; ++i) {

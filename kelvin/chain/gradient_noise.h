@@ -3,6 +3,7 @@
 // needs.
 #pragma once
 #include "kelvin/dynamics/recipe.h"
+#include "kelvin/energy/energy.h"
 
 namespace kelvin {
 
@@ -20,7 +21,7 @@ class NoiseEstimate {
 
   // After the gradient has been taken at q: every so many evaluations (stream.step counts them) single rows are drawn
   // from the stream, and their gradients at q make an estimate.
-  void see(Potential<Real>&, std::span<const Real> q, const Stream& stream);
+  void see(Energy<Real>&, std::span<const Real> q, const Stream& stream);
 
   std::vector<Real> state() const { return numbers_; }
   void restore(std::span<const Real>);

@@ -59,7 +59,7 @@ Held<Real>::Held(const PartRecipe& part, std::size_t length) {
 }
 
 template <class Real>
-Coordinates<Real> Held<Real>::piece(const Stretch<Real>& s, const Part<Real>& part) const {
+ManifoldPoint<Real> Held<Real>::piece(const Stretch<Real>& s, const Part<Real>& part) const {
   return {part.q.subspan(s.first, s.count), part.p.subspan(s.first, s.count), part.q.subspan(s.slack, s.slack_count),
           part.p.subspan(s.slack, s.slack_count)};
 }

@@ -19,7 +19,7 @@ class Held {
   Held(const PartRecipe&, std::size_t length);  // stretches of about so many entries
 
   bool none() const { return stretches.empty(); }
-  Coordinates<Real> piece(const Stretch<Real>&, const Part<Real>&) const;
+  ManifoldPoint<Real> piece(const Stretch<Real>&, const Part<Real>&) const;
   std::size_t longest() const;  // entries or slack of a stretch
   std::size_t room() const;     // numbers of the largest stretch with its slack
 

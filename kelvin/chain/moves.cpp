@@ -124,7 +124,7 @@ void Chain<Real>::advance_held(const PartRecipe& recipe, Mover& mover, const Str
   for (const Pending& pending : mover.pending) {
     Part<Real> entries = pending.part.slice(stretch.first, stretch.count);
     Part<Real> slack = pending.part.slice(stretch.slack, stretch.slack_count);
-    const Coordinates<Real> piece{entries.q, entries.p, slack.q, slack.p};
+    const ManifoldPoint<Real> piece{entries.q, entries.p, slack.q, slack.p};
     for (std::size_t at = pending.first_move; at < pending.last_move; ++at) {
       const auto& [letter, share, occurrence, occurrences] = recipe.scheme.moves[at];
       if (letter->drifts) {

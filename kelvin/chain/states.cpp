@@ -34,32 +34,21 @@ template <class Real>
 void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span<const Real> q) {
   flush();
   LargeArray<Real> x(q.begin(), q.end());
-  if (metric && !metrised_) {
-    auto wrapped = std::make_unique<Metrised<Real>>(std::move(potential_), recipe_.blocks);
-    metrised_ = wrapped.get();
-    potential_ = std::move(wrapped);
-  }
-  if (metric) {
-    metrised_->use(std::move(metric));
-    metrised_->coordinates(x);
-    potential_->want(wanted_[fresh_at_]);
-  }
+  if (metric) energy_.coordinates = std::move(metric);
+  if (energy_.coordinates) energy_.coordinates->to_coordinates(x);
   if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
   place(x, LargeArray<Real>(p_));
 }
 
 template <class Real>
 double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
-  potential_->want(wanted_[0]);
-  const double energy = (*potential_)(x, batches_(evaluations_), g);
-  potential_->want(wanted_[fresh_at_]);
-  return energy;
+  return energy_(x, {.rows = batches_(evaluations_)}, g);
 }
 
 template <class Real>
 Replica<Real> Chain<Real>::replica_now() {
   const auto at = q();
-  const auto memory = potential_->memory();
+  const auto memory = energy_.memory();
   Replica<Real> out{replica_, {at.begin(), at.end()}, {p_.begin(), p_.end()}, memory_, {memory.begin(), memory.end()}};
   for (Real& x : out.p) x /= Real(std::sqrt(heat_));
   return out;
@@ -70,24 +59,20 @@ void Chain<Real>::take(const Replica<Real>& replica) {
   flush();
   replica_ = replica.number;
   LargeArray<Real> x(replica.q.begin(), replica.q.end()), p(replica.p.begin(), replica.p.end());
-  if (scaled_) scaled_->coordinates(replica.q, x);
+  if (energy_.coordinates) energy_.coordinates->to_coordinates(x);
   for (Real& y : p) y *= Real(std::sqrt(heat_));
   if (!stale_) --evaluations_;
   place(x, p);
   std::copy(replica.memory.begin(), replica.memory.end(), memory_.begin());
-  std::copy(replica.anchor.begin(), replica.anchor.end(), potential_->memory().begin());
+  std::copy(replica.anchor.begin(), replica.anchor.end(), energy_.memory().begin());
 }
 
 template <class Real>
 double Chain<Real>::energy_on(Batch rows) {
   flush();
-  if (rows.empty() && !stale_ && batches_.full() && !prepares_) return energy_;
+  if (rows.empty() && !stale_ && batches_.full() && !energy_.noisy() && pieces_[fresh_at_] == 0) return U_;
   std::vector<Real> unused(q_.size());
-  potential_->want(wanted_[0]);
-  if (prepares_) potential_->prepare({});
-  const double energy = (*potential_)(q_, rows, unused);
-  potential_->want(wanted_[fresh_at_]);
-  return energy;
+  return energy_(q_, {.rows = rows}, unused);
 }
 
 template <class Real>
@@ -99,7 +84,7 @@ ChainState<Real> Chain<Real>::state() {
           proposals_,
           accepted_,
           fresh_at_,
-          energy_,
+          U_,
           zeta_,
           std::uint8_t(stale_),
           copy(q_),
@@ -110,7 +95,7 @@ ChainState<Real> Chain<Real>::state() {
           fallbacks_,
           statistics_,
           gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
-          copy(potential_->memory()),
+          copy(energy_.memory()),
           std::vector<double>(learnt_bias().begin(), learnt_bias().end()),
           tuner_ ? tuner_->state() : std::vector<double>(),
           std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
@@ -124,13 +109,13 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
     throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
   if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
-      s.anchor.size() != potential_->memory().size() || s.bias.size() != learnt_bias().size())
+      s.anchor.size() != energy_.memory().size() || s.bias.size() != learnt_bias().size())
     throw Error("a state of a chain that adapts otherwise does not fit this one");
   steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta, replica_ = s.replica;
   if (tuner_) tuner_->restore(s.learnt);
   if (gradient_noise_) gradient_noise_->restore(s.covariance);
-  std::copy(s.anchor.begin(), s.anchor.end(), potential_->memory().begin());
-  if (scaled_) scaled_->use(s.factor);
+  std::copy(s.anchor.begin(), s.anchor.end(), energy_.memory().begin());
+  if (energy_.coordinates) energy_.coordinates->use(s.factor);
   if (tempered_) begin_with_bias(s.bias), let_learn();
   schedule();
   place(s.q, s.p);
@@ -139,8 +124,7 @@ void Chain<Real>::restore(const ChainState<Real>& s) {
   std::copy(s.memory.begin(), s.memory.end(), memory_.begin());
   std::copy(s.fallbacks.begin(), s.fallbacks.end(), fallbacks_.begin());
   evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
-  energy_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
-  potential_->want(wanted_[fresh_at_]);
+  U_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
   if (s.reading.parts.size() == reading_.parts.size()) reading_ = s.reading;
   else if (!stale_) read_energy();
 }
@@ -161,8 +145,6 @@ void Chain<Real>::next_recipe() {
   next.later.assign(std::make_move_iterator(recipe_.later.begin() + 1), std::make_move_iterator(recipe_.later.end()));
   recipe_ = std::move(next);
   lay_out();
-  potential_->want(wanted_[fresh_at_]);
-  potential_->prepare({});  // all of U again, until it is told otherwise
 }
 
 // Momenta last into the next phase where they mean something in both and its string does not forget them.

@@ -46,7 +46,7 @@ void Chain<Real>::tune() {
   if (needs_noise(recipe_)) {
     if (!recipe_.later.empty())
       throw Error("letter V needs one way to move from beginning to end; leave out the phases");
-    gradient_noise_ = std::make_unique<NoiseEstimate<Real>>(recipe_, potential_->rows(), batches_.share_of_variance());
+    gradient_noise_ = std::make_unique<NoiseEstimate<Real>>(recipe_, energy_.rows(), batches_.share_of_variance());
   }
   if (scheme.travels) no_u_turn_ = std::make_unique<NoUTurn<Real>>(recipe_.size);
   for (const Move& move : scheme.moves)
@@ -55,10 +55,8 @@ void Chain<Real>::tune() {
   tuner_ = std::make_unique<Adaptation>(recipe_);
   const MassShape shape = tuning.rescaling().shape;
   if (shape == MassShape::none) return;
-  auto scaled = std::make_unique<Scaled<Real>>(std::move(potential_), recipe_.size,
-                                               shape == MassShape::dense ? recipe_.parts.front().size : 0);
-  scaled_ = scaled.get();
-  potential_ = std::move(scaled);
+  energy_.coordinates =
+      scaled_coordinates<Real>(recipe_.size, shape == MassShape::dense ? recipe_.parts.front().size : 0);
 }
 
 template <class Real>
@@ -83,7 +81,7 @@ void Chain<Real>::leap(int direction) {
     drift.flow(movers_[k].part, h, {});
     restore_frozen(k);
   }
-  energy_ = (*potential_)(q_, batches_(evaluations_++), g_);
+  U_ = energy_(q_, {.rows = batches_(evaluations_++), .wanted = wanted_[fresh_at_]}, g_);
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     kick.flow(movers_[k].part, direction * leap_share_ * movers_[k].step / 2, {});
     restore_frozen(k);
@@ -95,7 +93,7 @@ PathSpace<Real> Chain<Real>::path_space() {
   return {q_,
           p_,
           g_,
-          &energy_,
+          &U_,
           [this](int direction) { leap(direction); },
           [this] { return hamiltonian(); },
           [this](std::span<const Real> a, std::span<const Real> b) {
@@ -140,7 +138,7 @@ void Chain<Real>::guess_pace() {
     const double before = hamiltonian();
     leap(1);
     const double change = hamiltonian() - before;
-    q_ = old_q_, g_ = old_g_, energy_ = old_energy_;
+    q_ = old_q_, g_ = old_g_, U_ = old_energy_;
     const int direction = change < -T * std::log(0.8) ? 1 : -1;  // nan: the step is too long
     if (towards != 0 && direction != towards) break;
     towards = direction;
@@ -154,10 +152,10 @@ void Chain<Real>::guess_pace() {
 // Changes coordinates under a walker that stays where it is; p keeps its numbers, which have the same law in both.
 template <class Real>
 void Chain<Real>::stand_on(std::span<const double> factor) {
-  const LargeArray<Real> q(this->q().begin(), this->q().end()), p(p_);
-  scaled_->use(factor);
-  LargeArray<Real> x(q.size());
-  scaled_->coordinates(q, x);
+  LargeArray<Real> x(this->q().begin(), this->q().end());
+  const LargeArray<Real> p(p_);
+  energy_.coordinates->use(factor);
+  energy_.coordinates->to_coordinates(x);
   if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
   place(x, p);
 }
@@ -187,7 +185,7 @@ void Chain<Real>::learn() {
     }
     changed = tuner_->agreed(steps_, {now.kinetic / freedom, now.half_kick / freedom});
   }
-  if (scaled_ && tuner_->watch(steps_, q())) {
+  if (!learnt_factor().empty() && tuner_->watch(steps_, q())) {
     stand_on(tuner_->factor());
     changed = true;
   }
@@ -233,7 +231,7 @@ template <class Real>
 void Chain<Real>::temper(std::size_t meeting) {
   flush();
   const std::size_t last = movers_.size() - 1;
-  double energy = energy_;
+  double energy = U_;
   for (std::size_t k = 0; k < last; ++k) {
     movers_[k].part.T = bath_temperature(k);
     energy += momentum_square(movers_[k].part) / 2;

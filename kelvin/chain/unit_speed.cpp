@@ -73,18 +73,18 @@ template double LengthFinder::watch(std::uint64_t, std::span<const double>, doub
 template <class Real>
 void Chain<Real>::watch_energy() {
   if (starts_still_) evaluate(1);
-  energy_before_ = energy_, work_ = 0;
+  energy_before_ = U_, work_ = 0;
   movers_.front().part.work = &work_;  // here, since a chain may have been moved
   if (!tuner_ || !tuner_->by_energy() || !tuner_->learns_at(steps_ + 1)) return;
   flush();
-  old_q_ = q_, old_p_ = p_, old_g_ = g_, old_energy_ = energy_;
+  old_q_ = q_, old_p_ = p_, old_g_ = g_, old_energy_ = U_;
   proposing_ = true;  // a step that blows up is taken back
 }
 
 template <class Real>
 void Chain<Real>::read_energy_error() {
   const bool known = starts_still_ && !stale_ && !proposes_;
-  reading_.energy_error = known ? (energy_ - energy_before_) / movers_.front().part.T + work_ : NAN;
+  reading_.energy_error = known ? (U_ - energy_before_) / movers_.front().part.T + work_ : NAN;
 }
 
 template <class Real>
@@ -94,7 +94,7 @@ void Chain<Real>::learn_by_energy() {
   if (tuner_->by_energy()) {
     proposing_ = false;
     const double error = reading_.energy_error;
-    if (!std::isfinite(error)) q_ = old_q_, p_ = old_p_, g_ = old_g_, energy_ = old_energy_, stale_ = false;
+    if (!std::isfinite(error)) q_ = old_q_, p_ = old_p_, g_ = old_g_, U_ = old_energy_, stale_ = false;
     tuner_->erred(steps_, error * error / double(part.freedom()));
   }
   if (tuner_->finds_length())

@@ -35,10 +35,10 @@ template <class Real>
 class Circle final : public Manifold<Real> {
  public:
   explicit Circle(const HeldConstraint& h) : r_(h.numbers.number("radius")), oblique_(is_oblique(h.numbers)) {}
-  void drift(const Coordinates<Real>& x, double time, Tally&) override {
+  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
     KELVIN_RETURN_BEST(circle_drift(planes(x), r_, time));
   }
-  void project(const Coordinates<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
     for (std::size_t i = 0; oblique_ && i < x.q.size(); ++i) {
       const double q = double(x.q[i]), s = double(x.slack_q[i]);
       const double q0 = double(from[i]), s0 = double(from[x.q.size() + i]);
@@ -48,8 +48,8 @@ class Circle final : public Manifold<Real> {
     }
     KELVIN_RETURN_BEST(circle_project(planes(x), r_));
   }
-  void tangent(const Coordinates<Real>& x) override { KELVIN_RETURN_BEST(circle_tangent(planes(x), r_)); }
-  Settled settle(const Coordinates<Real>& x) override {
+  void tangent(const ManifoldPoint<Real>& x) override { KELVIN_RETURN_BEST(circle_tangent(planes(x), r_)); }
+  Settled settle(const ManifoldPoint<Real>& x) override {
     Settled found;
     for (std::size_t i = 0; i < x.q.size(); ++i) {
       const Real inside = std::clamp(x.q[i], Real(-r_), Real(r_));
@@ -60,13 +60,13 @@ class Circle final : public Manifold<Real> {
     }
     return found;
   }
-  double residual(const Coordinates<Real>& x) const override {
+  double residual(const ManifoldPoint<Real>& x) const override {
     double worst = 0;
     for (std::size_t i = 0; i < x.q.size(); ++i)
       worst = larger(worst, std::abs(std::pow(double(x.q[i]) / r_, 2) + std::pow(double(x.slack_q[i]) / r_, 2) - 1));
     return worst;
   }
-  double tangency(const Coordinates<Real>& x) const override {
+  double tangency(const ManifoldPoint<Real>& x) const override {
     double worst = 0;
     for (std::size_t i = 0; i < x.q.size(); ++i)
       worst = larger(worst, std::abs(double(x.q[i]) * double(x.p[i]) + double(x.slack_q[i]) * double(x.slack_p[i])));
@@ -74,7 +74,7 @@ class Circle final : public Manifold<Real> {
   }
 
  private:
-  static Planes<Real> planes(const Coordinates<Real>& x) {
+  static Planes<Real> planes(const ManifoldPoint<Real>& x) {
     return {x.q.size(), x.q.data(), x.slack_q.data(), x.p.data(), x.slack_p.data()};
   }
   double r_;
@@ -90,7 +90,7 @@ class Sphere final : public Manifold<Real> {
 
   // w' = c w + (s r/|p|) p, p' = c p - (s |p|/r) w with c, s = cos, sin of |p| h/(m r): the great circle through w
   // along p. First the rounding of earlier steps is undone, w by a factor a and p by b w.
-  void drift(const Coordinates<Real>& x, double time, Tally&) override {
+  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
     each_row(x, [&](std::size_t, Row w, Row p) {
       const double ww = square(w, w), wp = square(w, p), a = r_ / std::sqrt(ww), b = wp / ww;
       const double speed = std::sqrt(std::max(0.0, square(p, p) - b * wp));
@@ -99,7 +99,7 @@ class Sphere final : public Manifold<Real> {
       change(w, p, {c * a - far * b, far, -c * b - s * speed / r_ * a, c});
     });
   }
-  void project(const Coordinates<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
     const std::size_t slacks = x.q.size();
     each_row(x, [&](std::size_t k, Row w, Row) {
       if (oblique_) {
@@ -118,10 +118,10 @@ class Sphere final : public Manifold<Real> {
       if (w.slack) *w.slack *= Real(scale);
     });
   }
-  void tangent(const Coordinates<Real>& x) override {
+  void tangent(const ManifoldPoint<Real>& x) override {
     each_row(x, [&](std::size_t, Row w, Row p) { change(w, p, {1, 0, -square(w, p) / square(w, w), 1}); });
   }
-  Settled settle(const Coordinates<Real>& x) override {
+  Settled settle(const ManifoldPoint<Real>& x) override {
     Settled found;
     each_row(x, [&](std::size_t, Row w, Row) {
       const double norm = std::sqrt(dot<Real>(w.entries, w.entries)), off = std::abs(norm / r_ - 1);
@@ -137,12 +137,12 @@ class Sphere final : public Manifold<Real> {
     });
     return found;
   }
-  double residual(const Coordinates<Real>& x) const override {
+  double residual(const ManifoldPoint<Real>& x) const override {
     double worst = 0;
     each_row(x, [&](std::size_t, Row w, Row) { worst = larger(worst, std::abs(square(w, w) / (r_ * r_) - 1)); });
     return worst;
   }
-  double tangency(const Coordinates<Real>& x) const override {
+  double tangency(const ManifoldPoint<Real>& x) const override {
     double worst = 0;
     each_row(x, [&](std::size_t, Row w, Row p) { worst = larger(worst, std::abs(square(w, p)) / r_); });
     return worst;
@@ -154,7 +154,7 @@ class Sphere final : public Manifold<Real> {
     Real* slack;
   };
   template <class F>
-  void each_row(const Coordinates<Real>& x, F&& f) const {
+  void each_row(const ManifoldPoint<Real>& x, F&& f) const {
     for (std::size_t k = 0; k * columns_ < x.q.size(); ++k) {
       const bool slack = !x.slack_q.empty(), moving = !x.p.empty();  // an initial point has no p yet
       f(k, Row{x.q.subspan(k * columns_, columns_), slack ? &x.slack_q[k] : nullptr},
@@ -179,30 +179,30 @@ template <class Real>
 class Box final : public Manifold<Real> {
  public:
   explicit Box(const HeldConstraint& h) : r_(Real(h.numbers.number("radius"))) {}
-  void drift(const Coordinates<Real>& x, double time, Tally&) override {
+  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
     for (std::size_t i = 0; i < x.q.size(); ++i) {
       x.q[i] += Real(time) * x.p[i];
       if (reflect(x.q[i])) x.p[i] = -x.p[i];
     }
   }
   // What a descent brings to a wall stays there; reflected, it would never come to rest.
-  void project(const Coordinates<Real>& x, std::span<const Real>, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real>, Tally& tally) override {
     for (Real& q : x.q)
       if (tally.descends) q = std::clamp(q, -r_, r_);
       else reflect(q);
   }
-  void tangent(const Coordinates<Real>&) override {}
-  Settled settle(const Coordinates<Real>& x) override {
+  void tangent(const ManifoldPoint<Real>&) override {}
+  Settled settle(const ManifoldPoint<Real>& x) override {
     Settled found;
     for (Real& q : x.q) found.moved += std::abs(q) > r_, q = std::clamp(q, -r_, r_);
     return found;
   }
-  double residual(const Coordinates<Real>& x) const override {
+  double residual(const ManifoldPoint<Real>& x) const override {
     double worst = 0;
     for (const Real q : x.q) worst = larger(worst, double(std::abs(q) / r_ - 1));
     return worst;
   }
-  double tangency(const Coordinates<Real>&) const override { return 0; }
+  double tangency(const ManifoldPoint<Real>&) const override { return 0; }
 
  private:
   // A line folded at -r and r; true after an odd number of folds.

@@ -9,13 +9,13 @@
 #include <memory>
 
 #include "kelvin/core/choice.h"
-#include "kelvin/energy/potential.h"
+#include "kelvin/energy/energy.h"
 
 namespace kelvin {
 
 // What a manifold acts on: entries of a block that the network sees, and the slack coordinates that it does not.
 template <class Real>
-struct Coordinates {
+struct ManifoldPoint {
   std::span<Real> q, p, slack_q, slack_p;
 };
 
@@ -40,13 +40,13 @@ template <class Real>
 struct Manifold {
   virtual ~Manifold() = default;
   // Moves along the manifold for a time h, `time` being h/m; p stays tangent. Reversible: flip p, and it goes back.
-  virtual void drift(const Coordinates<Real>&, double time, Tally&) = 0;
+  virtual void drift(const ManifoldPoint<Real>&, double time, Tally&) = 0;
   // Brings back a q that left it; `from` is the last point on it, the entries first, then their slack.
-  virtual void project(const Coordinates<Real>&, std::span<const Real> from, Tally&) = 0;
-  virtual void tangent(const Coordinates<Real>&) = 0;           // removes from p what points off it
-  virtual Settled settle(const Coordinates<Real>&) = 0;         // brings an initial point onto it and finds its slack
-  virtual double residual(const Coordinates<Real>&) const = 0;  // largest |g|, in units in which q is of order 1
-  virtual double tangency(const Coordinates<Real>&) const = 0;  // largest part of p that points off it
+  virtual void project(const ManifoldPoint<Real>&, std::span<const Real> from, Tally&) = 0;
+  virtual void tangent(const ManifoldPoint<Real>&) = 0;           // removes from p what points off it
+  virtual Settled settle(const ManifoldPoint<Real>&) = 0;         // brings an initial point onto it and finds its slack
+  virtual double residual(const ManifoldPoint<Real>&) const = 0;  // largest |g|, in units in which q is of order 1
+  virtual double tangency(const ManifoldPoint<Real>&) const = 0;  // largest part of p that points off it
 };
 
 // A g of one's own: `count` equations for the entries of a block, row by row.

@@ -29,13 +29,13 @@ class Orthogonal final : public Manifold<Real> {
 
   // The straight line Q + (h/m) P, back along Q: P' = P - (m/h) Q L with L symmetric, Q' = Q + (h/m) P', P' made
   // tangent at Q' (RATTLE without a force).
-  void drift(const Coordinates<Real>& x, double time, Tally& tally) override {
+  void drift(const ManifoldPoint<Real>& x, double time, Tally& tally) override {
     if (tally.retrace) std::copy(x.q.begin(), x.q.end(), began_.begin());
     if (!move(x.q, x.p, time)) ++tally.fallbacks, ++tally.irreversible;
     else if (tally.retrace) tally.irreversible += !returns(x, time);
   }
 
-  void project(const Coordinates<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
     std::copy(x.q.begin(), x.q.end(), line_.begin());
     if (oblique_ && solve(x.q, from.data(), [&] { apply(Real(-0.5), from.data(), Real(1), x.q.data()); })) return;
     tally.fallbacks += oblique_;
@@ -43,9 +43,9 @@ class Orthogonal final : public Manifold<Real> {
   }
 
   // P - Q (P^T Q + Q^T P)/2
-  void tangent(const Coordinates<Real>& x) override { make_tangent(x.q, x.p); }
+  void tangent(const ManifoldPoint<Real>& x) override { make_tangent(x.q, x.p); }
 
-  Settled settle(const Coordinates<Real>& x) override {
+  Settled settle(const ManifoldPoint<Real>& x) override {
     Settled found;
     const double worst = off(x.q).entry;
     if (worst <= tolerance_) return found;
@@ -55,8 +55,8 @@ class Orthogonal final : public Manifold<Real> {
     return found;
   }
 
-  double residual(const Coordinates<Real>& x) const override { return off(x.q).entry; }
-  double tangency(const Coordinates<Real>& x) const override {
+  double residual(const ManifoldPoint<Real>& x) const override { return off(x.q).entry; }
+  double tangency(const ManifoldPoint<Real>& x) const override {
     take_symmetric(x.q, x.p);
     double worst = 0;
     for (const Real c : gram_) worst = larger(worst, std::abs(double(c)));
@@ -162,7 +162,7 @@ class Orthogonal final : public Manifold<Real> {
   }
 
   // Whether the way back from x, where the drift has arrived, ends where it began.
-  bool returns(const Coordinates<Real>& x, double time) {
+  bool returns(const ManifoldPoint<Real>& x, double time) {
     std::copy(x.q.begin(), x.q.end(), back_q_.begin()), std::copy(x.p.begin(), x.p.end(), back_p_.begin());
     if (!move(back_q_, back_p_, -time)) return false;
     double worst = 0;

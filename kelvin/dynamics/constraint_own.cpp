@@ -25,7 +25,7 @@ class Own final : public Manifold<Real> {
 
   // q' = q + (h/m) (p - J^T l) with g(q') = 0, p' = p - J^T l made tangent at q' (RATTLE without a force)
   // Inside braces what cannot be done, or undone, is rejected.
-  void drift(const Coordinates<Real>& x, double time, Tally& tally) override {
+  void drift(const ManifoldPoint<Real>& x, double time, Tally& tally) override {
     read(x.q, from_), read(x.p, p_);
     if (tally.retrace) began_ = from_;
     const bool arrived = move(time);
@@ -35,17 +35,17 @@ class Own final : public Manifold<Real> {
     from_ = q_;
     tally.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
   }
-  void project(const Coordinates<Real>& x, std::span<const Real> from, Tally&) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally&) override {
     read(x.q, q_), read(from, from_);
     if (!solve()) give_up();
     write(q_, x.q);
   }
-  void tangent(const Coordinates<Real>& x) override {
+  void tangent(const ManifoldPoint<Real>& x) override {
     read(x.q, q_), read(x.p, p_);
     make_tangent();
     write(p_, x.p);
   }
-  Settled settle(const Coordinates<Real>& x) override {
+  Settled settle(const ManifoldPoint<Real>& x) override {
     Settled found;
     read(x.q, q_);
     found.moved = values() > 1e-6;
@@ -59,13 +59,13 @@ class Own final : public Manifold<Real> {
     write(q_, x.q);
     return found;
   }
-  double residual(const Coordinates<Real>& x) const override {
+  double residual(const ManifoldPoint<Real>& x) const override {
     Vector q(Eigen::Index(x.q.size())), g(Eigen::Index(own_->count));
     read(x.q, q);
     own_->values(std::span(q.data(), x.q.size()), std::span(g.data(), own_->count));
     return g.cwiseAbs().maxCoeff();
   }
-  double tangency(const Coordinates<Real>& x) const override {
+  double tangency(const ManifoldPoint<Real>& x) const override {
     Vector q(Eigen::Index(x.q.size())), p = q;
     Matrix J(Eigen::Index(own_->count), q.size());
     read(x.q, q), read(x.p, p);

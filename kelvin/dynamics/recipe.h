@@ -10,7 +10,7 @@
 #include "kelvin/dynamics/schedule.h"
 #include "kelvin/dynamics/scheme.h"
 #include "kelvin/dynamics/tuning.h"
-#include "kelvin/energy/potential.h"
+#include "kelvin/energy/energy.h"
 
 namespace kelvin {
 

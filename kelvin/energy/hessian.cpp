@@ -9,24 +9,24 @@
 
 namespace kelvin {
 
-HessianAt::HessianAt(Potential<double>& potential, std::span<const double> q, Batch rows)
-    : potential_(potential),
+HessianAt::HessianAt(Energy<double>& energy, std::span<const double> q, Batch rows)
+    : energy_(energy),
       q_(q.begin(), q.end()),
       g_(q.size()),
       at_(q.size()),
       above_(q.size()),
       below_(q.size()),
       rows_(rows) {
-  potential_(q_, rows_, g_);
+  energy_(q_, {.rows = rows_}, g_);
 }
 
 // (g(q + e v) - g(q - e v)) / 2e
 HessianAt::Product HessianAt::product(std::span<const double> v, double e) {
   Product made{std::vector<double>(q_.size())};
   for (std::size_t i = 0; i < q_.size(); ++i) at_[i] = q_[i] + e * v[i];
-  potential_(at_, rows_, above_);
+  energy_(at_, {.rows = rows_}, above_);
   for (std::size_t i = 0; i < q_.size(); ++i) at_[i] = q_[i] - e * v[i];
-  potential_(at_, rows_, below_);
+  energy_(at_, {.rows = rows_}, below_);
   for (std::size_t i = 0; i < q_.size(); ++i) {
     made.Hv[i] = (above_[i] - below_[i]) / (2 * e);
     const double kink = (above_[i] - g_[i]) / e - (g_[i] - below_[i]) / e;
@@ -55,13 +55,13 @@ void HessianAt::times(std::span<const double> v, std::span<double> Hv) {
   std::copy(best.Hv.begin(), best.Hv.end(), Hv.begin());
 }
 
-std::vector<double> hessian(Potential<double>& potential, std::span<const double> q, Batch rows) {
+std::vector<double> hessian(Energy<double>& energy, std::span<const double> q, Batch rows) {
   const std::size_t n = q.size();
   if (n > 2000)
     throw Error("the hessian of {} parameters is too large; it is computed for at most 2000, so use a smaller network",
                 n);
   std::vector<double> h(n * n), column(n), unit(n);
-  HessianAt H(potential, q, rows);
+  HessianAt H(energy, q, rows);
   for (std::size_t i = 0; i < n; ++i) {
     unit[i] = 1;
     H.times(unit, column);

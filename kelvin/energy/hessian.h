@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second derivatives of potentials, by central differences of the gradient.
 #pragma once
-#include "kelvin/energy/potential.h"
+#include "kelvin/energy/energy.h"
 
 namespace kelvin {
 
@@ -9,7 +9,7 @@ namespace kelvin {
 // float: differences of gradients would lose half of its digits.
 class HessianAt {
  public:
-  HessianAt(Potential<double>&, std::span<const double> q, Batch rows);
+  HessianAt(Energy<double>&, std::span<const double> q, Batch rows);
   void times(std::span<const double> v, std::span<double> Hv);
 
  private:
@@ -19,13 +19,13 @@ class HessianAt {
   };
   Product product(std::span<const double> v, double increment);
 
-  Potential<double>& potential_;
+  Energy<double>& energy_;
   std::vector<double> q_, g_, at_, above_, below_;
   Batch rows_;
 };
 
 // n x n, row by row, symmetric. At most 2000 parameters: it costs 2 n gradients and n^2 numbers.
-std::vector<double> hessian(Potential<double>&, std::span<const double> q, Batch rows);
+std::vector<double> hessian(Energy<double>&, std::span<const double> q, Batch rows);
 
 // Eigenvalues of a symmetric n x n matrix, ascending.
 std::vector<double> eigenvalues(std::span<const double> symmetric);

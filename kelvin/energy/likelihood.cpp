@@ -72,8 +72,6 @@ Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data,
   data_ = std::move(kept);
 
   blocks_ = with_scale(function_->blocks(), settings, outputs());
-  arrange(std::vector<Block>(blocks_));
-  wanted_.assign(blocks_.size(), 1);
   if (loss_->has_scale) scales_.resize(outputs());
   if (learns_scale(settings)) log_scale_slopes_.resize(outputs());
   for (std::size_t k = 0; k < scales_.size(); ++k)
@@ -86,51 +84,36 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
       function_(other.function_->clone()),
       loss_(other.loss_),
       blocks_(other.blocks_),
-      offsets_(other.offsets_),
-      places_(other.places_),
-      wanted_(other.wanted_),
       scales_(other.scales_),
       log_scale_slopes_(other.log_scale_slopes_) {}
 
-template <class Real>
-void Likelihood<Real>::arrange(std::span<const Block> given) {
-  move_blocks(blocks_, given);
-  offsets_ = offsets_of(blocks_, given);
-  places_.clear();
-  for (const Block& b : blocks_) places_.push_back(std::size_t(&block_named(b.name, given) - given.data()));
-}
-
-template <class Real>
-void Likelihood<Real>::want(std::span<const char> given) {
-  for (std::size_t b = 0; b < blocks_.size(); ++b) wanted_[b] = given[places_[b]];
-}
-
 // U = 1/n sum over the rows of loss(f(x; w), y), in chunks that stay in the cache.
 template <class Real>
-double Likelihood<Real>::operator()(std::span<const Real> q, Batch rows, std::span<Real> g) {
+double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) {
+  const Batch rows = e.rows;
   const std::size_t n = count(rows), at_once = rows_at_once(n);
   double sum = 0;
   read_scales(q);
   std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
   for (std::size_t first = 0; first < n; first += at_once) {
     const Chunk c = chunk(rows, first);
-    const auto y = function_->forward(weights(q), c.rows, {.training = true});
+    const auto y = function_->forward(q, c.rows, {.training = true});
     sum += loss_->sum<Real>()({c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_,
                                log_scale_slopes_});
-    function_->backward(weights(q), {{g.data(), offsets_.data()}, Real(1 / double(n)), Real(first > 0), wanted_});
+    function_->backward(q, {g, Real(1 / double(n)), Real(first > 0), e.wanted});
   }
   for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
-    g[offsets_.back() + k] = Real(log_scale_slopes_[k] / double(n));
+    g[blocks_.size() - 1][k] = Real(log_scale_slopes_[k] / double(n));
   return sum / double(n);
 }
 
 template <class Real>
-void Likelihood<Real>::predict(std::span<const Real> q, Batch rows, std::span<Real> out) {
-  kelvin::predict(*function_, weights(q), data_->inputs, rows, out);
+void Likelihood<Real>::predict(Weights<const Real> q, Batch rows, std::span<Real> out) {
+  kelvin::predict(*function_, q, data_->inputs, rows, out);
 }
 
 template <class Real>
-Score Likelihood<Real>::score(std::span<const Real> q, Batch rows) {
+Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
   const std::size_t n = count(rows), width = outputs();
   read_scales(q);
   std::vector<Scale> scales = scales_;
@@ -140,7 +123,7 @@ Score Likelihood<Real>::score(std::span<const Real> q, Batch rows) {
   double loss = 0, right = 0, squares = 0;
   for (std::size_t first = 0; first < n; first += rows_at_once(n)) {
     const Chunk c = chunk(rows, first);
-    const auto y = function_->forward(weights(q), c.rows, {});
+    const auto y = function_->forward(q, c.rows, {});
     for (std::size_t i = 0; i < c.rows.count; ++i) {
       for (std::size_t k = 0; k < width; ++k) {
         output[k] = data_->units.original(k, double(y[i * width + k]));
@@ -159,8 +142,8 @@ Score Likelihood<Real>::score(std::span<const Real> q, Batch rows) {
 }
 
 template <class Real>
-void Likelihood<Real>::read_scales(std::span<const Real> q) {
-  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k) scales_[k] = scale_of(q[offsets_.back() + k]);
+void Likelihood<Real>::read_scales(Weights<const Real> q) {
+  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k) scales_[k] = scale_of(q[blocks_.size() - 1][k]);
 }
 
 // The rows of a batch from number `first` on, with their targets one after another.

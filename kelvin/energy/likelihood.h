@@ -34,18 +34,16 @@ class Likelihood final : public Potential<Real> {
   Likelihood(const ModelSettings&, const Dataset&, const Remark&);
   Likelihood(const Likelihood&);
 
-  std::vector<Block> blocks() const override { return blocks_; }
-  void arrange(std::span<const Block>) override;
-  void want(std::span<const char>) override;
+  const std::vector<Block>& blocks() const override { return blocks_; }
   std::size_t rows() const override { return data_->inputs.rows(); }
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override;
+  double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override;
   std::unique_ptr<Potential<Real>> clone() const override { return copy(); }
   std::unique_ptr<Likelihood> copy() const { return std::make_unique<Likelihood>(*this); }
 
   std::size_t outputs() const { return function_->outputs(); }
   // Activated outputs, rows x outputs(), in stored units (undo with Dataset::target_units).
-  void predict(std::span<const Real> q, Batch rows, std::span<Real> out);
-  Score score(std::span<const Real> q, Batch rows);
+  void predict(Weights<const Real> q, Batch rows, std::span<Real> out);
+  Score score(Weights<const Real> q, Batch rows);
 
  private:
   struct Data {
@@ -59,20 +57,38 @@ class Likelihood final : public Potential<Real> {
     const Real* targets;
   };
   std::size_t count(Batch rows) const { return rows.empty() ? data_->inputs.rows() : rows.size(); }
-  Weights<const Real> weights(std::span<const Real> q) const { return {q.data(), offsets_.data()}; }
   Chunk chunk(Batch rows, std::size_t first);
-  void read_scales(std::span<const Real> q);
+  void read_scales(Weights<const Real> q);
 
   std::shared_ptr<const Data> data_;
   std::unique_ptr<Function<Real>> function_;
   const Loss* loss_;
-  std::vector<Block> blocks_;         // those of the function, and the scale if it is learnt
-  std::vector<std::size_t> offsets_;  // of these
-  std::vector<std::size_t> places_;   // of these among the arranged ones
-  std::vector<char> wanted_;
+  std::vector<Block> blocks_;  // those of the function, and the scale if it is learnt
   std::vector<Scale> scales_;
   std::vector<double> log_scale_slopes_;  // empty when the scale is fixed
   LargeArray<Real> targets_;              // of a batch
+};
+
+// A likelihood whose blocks lie somewhere in q.
+template <class Real>
+class PlacedLikelihood {
+ public:
+  PlacedLikelihood(std::unique_ptr<Likelihood<Real>> likelihood, std::span<const Block> arranged)
+      : likelihood_(std::move(likelihood)), offsets_(offsets_of(likelihood_->blocks(), arranged)) {}
+  PlacedLikelihood(const PlacedLikelihood& other) : likelihood_(other.likelihood_->copy()), offsets_(other.offsets_) {}
+  PlacedLikelihood(PlacedLikelihood&&) = default;
+  PlacedLikelihood& operator=(PlacedLikelihood&&) = default;
+  const Likelihood<Real>& likelihood() const { return *likelihood_; }
+  std::size_t rows() const { return likelihood_->rows(); }
+  std::size_t outputs() const { return likelihood_->outputs(); }
+  void predict(std::span<const Real> q, Batch rows, std::span<Real> out) { likelihood_->predict(placed(q), rows, out); }
+  Score score(std::span<const Real> q, Batch rows) { return likelihood_->score(placed(q), rows); }
+
+ private:
+  Weights<const Real> placed(std::span<const Real> q) const { return {q.data(), offsets_.data()}; }
+
+  std::unique_ptr<Likelihood<Real>> likelihood_;
+  std::vector<std::size_t> offsets_;
 };
 
 template <class Real>

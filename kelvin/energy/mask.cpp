@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/energy/decorated.h"
-
 namespace kelvin {
 namespace {
 
@@ -55,72 +53,26 @@ constexpr Mask all_masks[] = {
      "long"},
 };
 
-template <class Real>
-class WithMasks final : public Decorated<Real> {
-  struct Held {
-    const Mask* row;
-    std::vector<double> numbers, on_q, on_g;
-  };
-
- public:
-  WithMasks(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockMask>& given)
-      : Decorated<Real>(std::move(inner)) {
-    for (const BlockMask& m : given) {
-      const Mask& row = row_named(m.mask.name, masks(), "mask", m.mask.where);
-      const Choice full = m.mask.completed(row.parameters, "mask");
-      const Block& block = this->changed_.emplace_back(block_named(m.block, this->blocks()));
-      Held held{&row, {}, std::vector<double>(block.size()), std::vector<double>(block.size())};
-      for (const Parameter& p : row.parameters) held.numbers.push_back(full.number(p.name));
-      if (!(held.numbers[0] >= 0 && held.numbers[0] < 1))
-        throw Error("mask \"{}\": share is {:g}; it must be at least 0 and below 1", row.name, held.numbers[0]);
-      if (held.numbers.size() > 1 && !(held.numbers[1] >= 1 && held.numbers[1] == std::floor(held.numbers[1])))
-        throw Error("mask \"{}\": every is {:g}; it must be a whole number, at least 1", row.name, held.numbers[1]);
-      held_.push_back(std::move(held));
-    }
-  }
-
-  bool noisy() const override { return true; }
-  void prepare(const Evaluation& next) override {
-    Decorated<Real>::prepare(next);
-    for (std::size_t k = 0; k < held_.size(); ++k) {
-      Held& h = held_[k];
-      std::fill(h.on_q.begin(), h.on_q.end(), 1.0), std::fill(h.on_g.begin(), h.on_g.end(), 1.0);
-      Stream stream = next.stream;
-      stream.place = std::uint16_t(k);
-      h.row->factors({this->changed_[k], stream, h.numbers.data()}, h.on_q, h.on_g);
-    }
-  }
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    masked_.assign(q.begin(), q.end());
-    const auto multiply = [&](std::span<Real> by, std::vector<double> Held::*factors) {
-      for (std::size_t k = 0; k < held_.size(); ++k)
-        for (std::size_t i = 0; i < (held_[k].*factors).size(); ++i)
-          by[this->changed_[k].offset + i] *= Real((held_[k].*factors)[i]);
-    };
-    multiply(masked_, &Held::on_q);
-    const double u = (*this->inner_)(masked_, rows, g);
-    multiply(g, &Held::on_g);
-    return u;
-  }
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithMasks>(*this); }
-
- private:
-  std::vector<Held> held_;  // of each changed block
-  std::vector<Real> masked_;
-};
-
 }  // namespace
 
 std::span<const Mask> masks() { return all_masks; }
 
-template <class Real>
-std::unique_ptr<Potential<Real>> with_masks(std::unique_ptr<Potential<Real>> inner,
-                                            const std::vector<BlockMask>& given) {
-  return std::make_unique<WithMasks<Real>>(std::move(inner), given);
+DrawnMask mask_of(const Choice& given, const Block& block) {
+  const Mask& row = row_named(given.name, masks(), "mask", given.where);
+  const Choice full = given.completed(row.parameters, "mask");
+  DrawnMask out{&row, {}, std::vector<double>(block.size()), std::vector<double>(block.size())};
+  for (const Parameter& p : row.parameters) out.numbers.push_back(full.number(p.name));
+  if (!(out.numbers[0] >= 0 && out.numbers[0] < 1))
+    throw Error("mask \"{}\": share is {:g}; it must be at least 0 and below 1", row.name, out.numbers[0]);
+  if (out.numbers.size() > 1 && !(out.numbers[1] >= 1 && out.numbers[1] == std::floor(out.numbers[1])))
+    throw Error("mask \"{}\": every is {:g}; it must be a whole number, at least 1", row.name, out.numbers[1]);
+  return out;
 }
 
-template std::unique_ptr<Potential<float>> with_masks(std::unique_ptr<Potential<float>>, const std::vector<BlockMask>&);
-template std::unique_ptr<Potential<double>> with_masks(std::unique_ptr<Potential<double>>,
-                                                       const std::vector<BlockMask>&);
+void DrawnMask::draw(const Block& block, const Stream& stream) {
+  std::fill(on_q.begin(), on_q.end(), 1.0);
+  std::fill(on_g.begin(), on_g.end(), 1.0);
+  row->factors({block, stream, numbers.data()}, on_q, on_g);
+}
 
 }  // namespace kelvin

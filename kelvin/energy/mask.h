@@ -3,7 +3,8 @@
 // the evaluation). To add one, write its function and its row in mask.cpp.
 #pragma once
 #include "kelvin/core/choice.h"
-#include "kelvin/energy/potential.h"
+#include "kelvin/core/noise.h"
+#include "kelvin/function/block.h"
 
 namespace kelvin {
 
@@ -27,7 +28,12 @@ struct BlockMask {
   Choice mask;
 };
 
-template <class Real>
-std::unique_ptr<Potential<Real>> with_masks(std::unique_ptr<Potential<Real>>, const std::vector<BlockMask>&);
+// A row with its numbers, checked, and the factors of the next evaluation.
+struct DrawnMask {
+  const Mask* row;
+  std::vector<double> numbers, on_q, on_g;
+  void draw(const Block&, const Stream&);
+};
+DrawnMask mask_of(const Choice&, const Block&);
 
 }  // namespace kelvin

@@ -76,51 +76,20 @@ void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<std::vector<d
 }
 
 template <class Real>
-Metrised<Real>::Metrised(std::unique_ptr<Potential<Real>> inner, std::vector<Block> arranged)
-    : Decorated<Real>(std::move(inner)), arranged_(std::move(arranged)), wanted_(arranged_.size()) {
-  std::size_t size = 0;
-  for (const Block& block : arranged_) size = std::max(size, block.offset + block.size());
-  q_.resize(size);
-}
-
-template <class Real>
-Metrised<Real>::Metrised(const Metrised& other)
-    : Decorated<Real>(other),
-      metric_(other.metric_ ? std::make_unique<LowRankMetric<Real>>(*other.metric_) : nullptr),
-      arranged_(other.arranged_),
-      wanted_(other.wanted_),
-      q_(other.q_) {}
-
-template <class Real>
-void Metrised<Real>::use(std::unique_ptr<LowRankMetric<Real>> metric) {
-  metric_ = std::move(metric);
+void LowRankMetric<Real>::to_position(std::span<const Real> x, std::span<Real> q) {
+  std::ranges::copy(x, q.begin());
+  apply(q);
 }
 
 // B' g needs all of g on every stretch on which some of it is wanted.
 template <class Real>
-void Metrised<Real>::want(std::span<const char> blocks) {
-  std::copy(blocks.begin(), blocks.end(), wanted_.begin());
-  for (const auto& [offset, size] : metric_->stretches()) {
+void LowRankMetric<Real>::widen(std::span<const Block> blocks, std::span<char> wanted) const {
+  for (const auto& [offset, size] : cloud_->stretches) {
     const auto inside = [&](const Block& b) { return b.offset >= offset && b.offset < offset + size; };
     bool any = false;
-    for (std::size_t k = 0; k < arranged_.size(); ++k) any |= blocks[k] && inside(arranged_[k]);
-    for (std::size_t k = 0; k < arranged_.size(); ++k) wanted_[k] |= char(any && inside(arranged_[k]));
+    for (std::size_t k = 0; k < blocks.size(); ++k) any |= wanted[k] && inside(blocks[k]);
+    for (std::size_t k = 0; k < blocks.size(); ++k) wanted[k] |= char(any && inside(blocks[k]));
   }
-  this->inner_->want(wanted_);
-}
-
-template <class Real>
-std::span<const Real> Metrised<Real>::position(std::span<const Real> x) {
-  std::copy(x.begin(), x.end(), q_.begin());
-  metric_->apply(q_);
-  return q_;
-}
-
-template <class Real>
-double Metrised<Real>::operator()(std::span<const Real> x, Batch rows, std::span<Real> g) {
-  const double U = (*this->inner_)(position(x), rows, g);
-  metric_->apply(g);
-  return U;
 }
 
 template struct PointCloud<float>;
@@ -129,7 +98,5 @@ template PointCloud<float> cloud_of(const std::vector<LargeArray<float>>&, std::
 template PointCloud<double> cloud_of(const std::vector<LargeArray<double>>&, std::vector<MetricSpan>);
 template class LowRankMetric<float>;
 template class LowRankMetric<double>;
-template class Metrised<float>;
-template class Metrised<double>;
 
 }  // namespace kelvin

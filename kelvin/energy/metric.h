@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// LowRankMetric x with q = B x, in which a chain may move: with B B' near the covariance of q, slow directions are
-// short ones. B is symmetric, of low rank, and made from points; it is never written out.
+// Coordinates x with q = B x, B B' near the covariance of some points: slow directions are short ones. B is symmetric, of
+// low rank, and never written out.
 #pragma once
-#include "kelvin/core/pages.h"
+#include <vector>
+
+#include "kelvin/energy/coordinates.h"
 #include "kelvin/numeric/sums.h"
-#include "kelvin/energy/decorated.h"
 
 namespace kelvin {
 
@@ -30,13 +31,18 @@ PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vect
 // X'X = E diag(k) E':   B = I + X E diag(c / (1 + sqrt(1 + c k))) E' X',
 // B^-1 = I - X E diag(c / (sqrt(1 + c k) (1 + sqrt(1 + c k)))) E' X',   log det B = sum of log(1 + c k) / 2.
 template <class Real>
-class LowRankMetric {
+class LowRankMetric final : public Coordinates<Real> {
  public:
   LowRankMetric(std::shared_ptr<const PointCloud<Real>>, const std::vector<std::size_t>& counting, double blending);
+  void to_position(std::span<const Real> x, std::span<Real> q) override;
+  void to_coordinates(std::span<Real> q) override { undo(q); }
+  void pull_back(std::span<Real> g) override { apply(g); }
+  void widen(std::span<const Block>, std::span<char> wanted) const override;
+  std::unique_ptr<Coordinates<Real>> clone() const override { return std::make_unique<LowRankMetric>(*this); }
+
   void apply(std::span<Real> v) { add(v, stretching_); }  // v = B v
   void undo(std::span<Real> v) { add(v, shrinking_); }    // v = B^-1 v
   double log_determinant() const { return log_determinant_; }
-  const std::vector<MetricSpan>& stretches() const { return cloud_->stretches; }
 
  private:
   void add(std::span<Real> v, const std::vector<std::vector<double>>& inner);
@@ -46,26 +52,6 @@ class LowRankMetric {
   std::vector<std::vector<double>> stretching_, shrinking_;  // of each stretch, between X and X'; symmetric
   std::vector<double> along_, weights_;
   double log_determinant_ = 0;
-};
-
-// U(B x), whose gradient is B' g.
-template <class Real>
-class Metrised final : public Decorated<Real> {
- public:
-  Metrised(std::unique_ptr<Potential<Real>>, std::vector<Block> arranged);
-  Metrised(const Metrised&);
-  void use(std::unique_ptr<LowRankMetric<Real>>);
-  std::span<const Real> position(std::span<const Real> x);   // q = B x
-  void coordinates(std::span<Real> q) { metric_->undo(q); }  // x = B^-1 q
-  void want(std::span<const char>) override;
-  double operator()(std::span<const Real> x, Batch rows, std::span<Real> g) override;
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Metrised>(*this); }
-
- private:
-  std::unique_ptr<LowRankMetric<Real>> metric_;
-  std::vector<Block> arranged_;
-  std::vector<char> wanted_;
-  LargeArray<Real> q_;
 };
 
 }  // namespace kelvin

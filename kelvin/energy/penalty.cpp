@@ -4,7 +4,6 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "kelvin/energy/decorated.h"
 #include "kelvin/energy/quadratic.h"
 
 namespace kelvin {
@@ -85,61 +84,21 @@ constexpr Penalty all_penalties[] = {
      "strength (|w| - r)^2 of each weight beyond r; biases are left alone"},
 };
 
-template <class Real>
-class WithPenalties final : public Decorated<Real> {
- public:
-  WithPenalties(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPenalty>& given)
-      : Decorated<Real>(std::move(inner)) {
-    for (const BlockPenalty& p : given) {
-      const Penalty& row = row_named(p.penalty.name, penalties(), "penalty", p.penalty.where);
-      const Choice chosen = p.penalty.completed(row.parameters, "penalty");
-      PenaltyNumbers numbers;
-      for (const auto& [name, number] : {std::pair{"strength", &numbers.strength}, {"radius", &numbers.radius}})
-        if (chosen.has(name)) {
-          *number = chosen.number(name);
-          if (!(*number >= 0) || !std::isfinite(*number))
-            throw Error("penalty \"{}\": {} is {:g}; it must be at least 0", row.name, name, *number);
-        }
-      this->changed_.push_back(block_named(p.block, this->blocks()));
-      held_.push_back({&row, numbers});
-    }
-  }
-
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    double u = (*this->inner_)(q, rows, g);
-    if (this->piece_ == 1) return u;  // they go with the priors, piece 2
-    for (std::size_t k = 0; k < held_.size(); ++k) {
-      const Block& block = this->changed_[k];
-      Penalty::Add<Real> add;
-      if constexpr (std::is_same_v<Real, float>) add = held_[k].row->add_float;
-      else add = held_[k].row->add_double;
-      u += add(block, q.subspan(block.offset, block.size()), held_[k].numbers, g.subspan(block.offset, block.size()));
-    }
-    return u;
-  }
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPenalties>(*this); }
-
- private:
-  struct Held {
-    const Penalty* row;
-    PenaltyNumbers numbers;
-  };
-  std::vector<Held> held_;  // of each changed block
-};
-
 }  // namespace
 
 std::span<const Penalty> penalties() { return all_penalties; }
 
-template <class Real>
-std::unique_ptr<Potential<Real>> with_penalties(std::unique_ptr<Potential<Real>> inner,
-                                                const std::vector<BlockPenalty>& given) {
-  return std::make_unique<WithPenalties<Real>>(std::move(inner), given);
+ChosenPenalty penalty_of(const Choice& given) {
+  const Penalty& row = row_named(given.name, penalties(), "penalty", given.where);
+  const Choice chosen = given.completed(row.parameters, "penalty");
+  PenaltyNumbers numbers;
+  for (const auto& [name, number] : {std::pair{"strength", &numbers.strength}, {"radius", &numbers.radius}})
+    if (chosen.has(name)) {
+      *number = chosen.number(name);
+      if (!(*number >= 0) || !std::isfinite(*number))
+        throw Error("penalty \"{}\": {} is {:g}; it must be at least 0", row.name, name, *number);
+    }
+  return {&row, numbers};
 }
-
-template std::unique_ptr<Potential<float>> with_penalties(std::unique_ptr<Potential<float>>,
-                                                          const std::vector<BlockPenalty>&);
-template std::unique_ptr<Potential<double>> with_penalties(std::unique_ptr<Potential<double>>,
-                                                           const std::vector<BlockPenalty>&);
 
 }  // namespace kelvin

@@ -3,7 +3,7 @@
 // one, write its function and its row in penalty.cpp.
 #pragma once
 #include "kelvin/core/choice.h"
-#include "kelvin/energy/potential.h"
+#include "kelvin/function/block.h"
 
 namespace kelvin {
 
@@ -20,6 +20,12 @@ struct Penalty {
   Add<float> add_float;
   Add<double> add_double;
   std::string_view meaning;
+
+  template <class Real>
+  Add<Real> add() const {
+    if constexpr (std::is_same_v<Real, float>) return add_float;
+    else return add_double;
+  }
 };
 std::span<const Penalty> penalties();
 
@@ -28,8 +34,11 @@ struct BlockPenalty {
   Choice penalty;
 };
 
-// U plus the penalties of its blocks.
-template <class Real>
-std::unique_ptr<Potential<Real>> with_penalties(std::unique_ptr<Potential<Real>>, const std::vector<BlockPenalty>&);
+// A row with its numbers, checked.
+struct ChosenPenalty {
+  const Penalty* row;
+  PenaltyNumbers numbers;
+};
+ChosenPenalty penalty_of(const Choice&);
 
 }  // namespace kelvin

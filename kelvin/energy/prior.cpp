@@ -10,7 +10,6 @@
 
 #include "kelvin/numeric/eigen.h"
 #include "kelvin/function/activation.h"
-#include "kelvin/energy/decorated.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/likelihood.h"
@@ -122,48 +121,6 @@ Choice with_name(const Choice& given) {
   return choice;
 }
 
-template <class Real>
-class WithPriors final : public Decorated<Real> {
- public:
-  WithPriors(std::unique_ptr<Potential<Real>> inner, const std::vector<BlockPrior>& given)
-      : Decorated<Real>(std::move(inner)) {
-    const auto blocks = this->blocks();
-    std::set<std::string> seen;
-    for (const BlockPrior& p : given) {
-      const Block& block = block_named(p.block, blocks);
-      if (!seen.insert(p.block).second) throw Error("block \"{}\" is given two priors; give it one", p.block);
-      const PriorNumbers prior = prior_of(p.prior);
-      if (prior.row->energy != Flat::energy) this->changed_.push_back(block), held_.push_back(prior);
-    }
-  }
-
-  // Piece 1 is the loss, piece 2 the priors; a potential with pieces of its own keeps them, and the priors go with 1.
-  int pieces() const override { return 2; }
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    const bool split = this->piece_ > 0 && this->inner_->pieces() == 1, loss = !split || this->piece_ == 1;
-    const bool own = split ? this->piece_ == 2 : this->piece_ < 2;
-    if (!loss) std::fill(g.begin(), g.end(), Real(0));
-    const double u = loss ? (*this->inner_)(q, rows, g) : 0, share = 1 / double(std::max<std::size_t>(1, this->rows()));
-    if (!own) return u;
-    double sum = 0;
-    for (std::size_t k = 0; k < held_.size(); ++k) {
-      const Block& block = this->changed_[k];
-      sum += add_of(*held_[k].row)(q.subspan(block.offset, block.size()), held_[k].numbers.data(), share,
-                                   g.subspan(block.offset, block.size()));
-    }
-    return u + share * sum;
-  }
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<WithPriors>(*this); }
-
- private:
-  static Prior::Add<Real> add_of(const Prior& row) {
-    if constexpr (std::is_same_v<Real, float>) return row.add_float;
-    else return row.add_double;
-  }
-
-  std::vector<PriorNumbers> held_;  // of each changed block
-};
-
 // "*.bias" and "layer2.bias=0.5" freeze whole blocks, "layer1.weight[0,2]" does not.
 bool frozen(const std::string& block, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
@@ -245,11 +202,7 @@ PriorNumbers prior_of(const Choice& given) {
   return out;
 }
 
-template <class Real>
-std::unique_ptr<Potential<Real>> with_priors(std::unique_ptr<Potential<Real>> inner,
-                                             const std::vector<BlockPrior>& given) {
-  return std::make_unique<WithPriors<Real>>(std::move(inner), given);
-}
+bool PriorNumbers::flat() const { return row->energy == Flat::energy; }
 
 std::string why_improper(const ModelSettings& settings, const Dataset& data, const std::vector<BlockPrior>& given) {
   if (settings.toy.given()) return "";
@@ -312,10 +265,5 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
         cure);
   return "";
 }
-
-template std::unique_ptr<Potential<float>> with_priors(std::unique_ptr<Potential<float>>,
-                                                       const std::vector<BlockPrior>&);
-template std::unique_ptr<Potential<double>> with_priors(std::unique_ptr<Potential<double>>,
-                                                        const std::vector<BlockPrior>&);
 
 }  // namespace kelvin

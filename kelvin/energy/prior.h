@@ -2,7 +2,9 @@
 // Priors: energies of single parameters, added inside U so that every letter and every acceptance test sees them. To
 // add one, write its energy and slope and add a row in prior.cpp.
 #pragma once
-#include "kelvin/energy/likelihood.h"
+#include "kelvin/data/dataset.h"
+#include "kelvin/function/block.h"
+#include "kelvin/function/settings.h"
 
 namespace kelvin {
 
@@ -20,6 +22,12 @@ struct Prior {
   Add<float> add_float;
   Add<double> add_double;
   std::string_view meaning;
+
+  template <class Real>
+  Add<Real> add() const {
+    if constexpr (std::is_same_v<Real, float>) return add_float;
+    else return add_double;
+  }
 };
 
 std::span<const Prior> priors();
@@ -29,6 +37,7 @@ struct PriorNumbers {
   const Prior* row;
   std::vector<double> numbers;
   bool proper() const { return row->proper(numbers.data()); }
+  bool flat() const;  // no energy anywhere
 };
 PriorNumbers prior_of(const Choice&);
 
@@ -36,10 +45,6 @@ struct BlockPrior {
   std::string block;
   Choice prior;
 };
-
-// U plus the sum of the prior energies over N, N the number of rows of data (1 without data); the gradient likewise.
-template <class Real>
-std::unique_ptr<Potential<Real>> with_priors(std::unique_ptr<Potential<Real>>, const std::vector<BlockPrior>&);
 
 // Why exp(-U / T) of this network cannot be normalised, and what to do, in one sentence; empty if it can. Blocks
 // without a prior in the list are flat; those that `freeze` names as a whole do not move. A toy can always be

@@ -3,28 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "kelvin/energy/decorated.h"
+#include <vector>
 
 namespace kelvin {
 namespace {
 
 template <class Real>
-class Switched final : public Decorated<Real> {
+class Switched final : public Law<Real> {
  public:
-  Switched(std::unique_ptr<Potential<Real>> inner, const Switching& how)
-      : Decorated<Real>(std::move(inner)), how_(how), shares_(how.nodes), memory_(2 * how.nodes + 4, Real(0)) {
+  explicit Switched(const Switching& how) : how_(how), shares_(how.nodes), memory_(2 * how.nodes + 4, Real(0)) {
     for (std::size_t k = 0; k < how_.nodes; ++k)
       g_.push_back(std::pow(how_.highest, -double(k) / double(how_.nodes - 1)));
   }
-  int pieces() const override { return 1; }
-  bool weighs() const override { return true; }
+  bool splits() const override { return false; }
   std::span<Real> memory() override { return memory_; }
   double log_weight(std::span<const Real>) const override { return std::log(shares_[0] * double(how_.nodes)); }
   AskedFor asked_for(double, std::span<const Real>) const override { return {energy_, 1 / slope_}; }
 
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
-    energy_ = (*this->inner_)(q, rows, g);
+  double operator()(double U, std::span<const Real>, std::span<Real> g) override {
+    energy_ = U;
     if (begun() == Real(0)) begin();
     const double W = weigh();
     slope_ = 0;
@@ -33,7 +30,7 @@ class Switched final : public Decorated<Real> {
     if (double(evaluations()) < double(how_.learning)) learn();
     return W;
   }
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Switched>(*this); }
+  std::unique_ptr<Law<Real>> clone() const override { return std::make_unique<Switched>(*this); }
 
  private:
   // memory_: log Z_k (with U counted from `origin`, so that they stay small), sums of this look, and four numbers
@@ -82,11 +79,11 @@ class Switched final : public Decorated<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Potential<Real>> with_switching(std::unique_ptr<Potential<Real>> inner, const Switching& how) {
-  return std::make_unique<Switched<Real>>(std::move(inner), how);
+std::unique_ptr<Law<Real>> switching_law(const Switching& how) {
+  return std::make_unique<Switched<Real>>(how);
 }
 
-template std::unique_ptr<Potential<float>> with_switching(std::unique_ptr<Potential<float>>, const Switching&);
-template std::unique_ptr<Potential<double>> with_switching(std::unique_ptr<Potential<double>>, const Switching&);
+template std::unique_ptr<Law<float>> switching_law(const Switching&);
+template std::unique_ptr<Law<double>> switching_law(const Switching&);
 
 }  // namespace kelvin

@@ -4,7 +4,9 @@
 //   D(U) = 1/K sum_k exp(-g_k U/T) / Z_k,   W = -T log D,   grad W = gbar(U) grad U,
 // with gbar the mean of g_k over the terms of the sum. A draw stands for exp(-U/T) with the weight exp(-U/T)/(Z_1 D).
 #pragma once
-#include "kelvin/energy/potential.h"
+#include <cstdint>
+
+#include "kelvin/energy/law.h"
 
 namespace kelvin {
 
@@ -16,6 +18,6 @@ struct Switching {
 };
 
 template <class Real>
-std::unique_ptr<Potential<Real>> with_switching(std::unique_ptr<Potential<Real>> inner, const Switching&);
+std::unique_ptr<Law<Real>> switching_law(const Switching&);
 
 }  // namespace kelvin

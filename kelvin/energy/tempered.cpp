@@ -5,13 +5,14 @@
 #include <limits>
 
 namespace kelvin {
+
 Block tempering_block(std::size_t offset) {
   return {.name = "tempering.alpha", .role = Role::slack, .offset = offset};
 }
 
 template <class Real>
-Tempered<Real>::Tempered(std::unique_ptr<Potential<Real>> inner, const TemperingSettings& s, double temperature)
-    : Decorated<Real>(std::move(inner)),
+Tempered<Real>::Tempered(const TemperingSettings& s, double temperature)
+    : block_(tempering_block(0)),
       form_(&row_named(s.form, tempering_forms(), "form of tempering")),
       bias_(&bias_of(s)),
       ground_(ground_of(s, temperature)),
@@ -19,26 +20,9 @@ Tempered<Real>::Tempered(std::unique_ptr<Potential<Real>> inner, const Tempering
       wall_(wall_force(s)),
       learnt_(bias_->start(ground_)),
       corrects_(s.correct),
+      of_likelihood_(!row_named(s.of, tempering_extents(), "extent of tempering").whole),
       noise_(s.noise),
       gradient_noise_(s.gradient_noise) {}
-
-template <class Real>
-std::vector<Block> Tempered<Real>::blocks() const {
-  auto all = this->inner_->blocks();
-  all.push_back(tempering_block(at_));
-  return all;
-}
-
-template <class Real>
-void Tempered<Real>::arrange(std::span<const Block> given) {
-  at_ = given.back().offset;
-  Decorated<Real>::arrange(given.first(given.size() - 1));
-}
-
-template <class Real>
-void Tempered<Real>::want(std::span<const char> blocks) {
-  this->inner_->want(blocks.first(blocks.size() - 1));
-}
 
 template <class Real>
 double Tempered<Real>::log_weight(std::span<const Real> q) const {
@@ -68,8 +52,7 @@ double Tempered<Real>::bias(double alpha) const {
 }
 
 template <class Real>
-double Tempered<Real>::operator()(std::span<const Real> q, Batch rows, std::span<Real> g) {
-  const double U = (*this->inner_)(q, rows, g);
+double Tempered<Real>::operator()(double U, std::span<const Real> q, std::span<Real> g) {
   if (form_->heats) return U;
   const double alpha = double(q[at_]), down = ground_.ramp.value(alpha);
   if (down != 1)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A potential of one more number, alpha, that turns another one down: W = g(alpha) U + T (V(alpha) + wall), or, in
-// forms that heat the bath instead, U itself with what alpha feels told apart. Draws with |alpha| <= delta have the law
-// asked for, whatever V is.
+// A law of one more number, alpha, that turns the energy down: W = g(alpha) U + T (V(alpha) + wall), or, in forms that
+// heat the bath instead, U itself with what alpha feels told apart. Draws with |alpha| <= delta have the law asked for,
+// whatever V is.
 #pragma once
-#include "kelvin/energy/decorated.h"
+#include "kelvin/energy/law.h"
 #include "kelvin/energy/tempering.h"
 
 namespace kelvin {
@@ -12,22 +12,21 @@ namespace kelvin {
 Block tempering_block(std::size_t offset);
 
 template <class Real>
-class Tempered final : public Decorated<Real> {
+class Tempered final : public Law<Real> {
  public:
-  Tempered(std::unique_ptr<Potential<Real>>, const TemperingSettings&, double temperature);
+  Tempered(const TemperingSettings&, double temperature);
 
-  std::vector<Block> blocks() const override;
-  void arrange(std::span<const Block>) override;
-  void want(std::span<const char> blocks) override;
-  bool weighs() const override { return true; }
+  double operator()(double U, std::span<const Real> q, std::span<Real> g) override;
   double log_weight(std::span<const Real> q) const override;
   // Without the bias: U where g = 1.
   AskedFor asked_for(double energy, std::span<const Real> q) const override {
     return {form_->heats ? energy : energy - bias(double(q[at_]))};
   }
+  bool of_likelihood() const override { return of_likelihood_; }
+  const Block* own_block() const override { return &block_; }
+  void place(std::size_t offset) override { at_ = offset; }
   Tempered* tempered() override { return this; }
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override;
-  std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<Tempered>(*this); }
+  std::unique_ptr<Law<Real>> clone() const override { return std::make_unique<Tempered>(*this); }
 
   void learn(bool now) { learns_ = now; }
   std::span<double> learnt() { return learnt_; }
@@ -42,13 +41,14 @@ class Tempered final : public Decorated<Real> {
  private:
   double bias(double alpha) const;  // T (V + wall)
 
+  Block block_;
   const TemperingForm* form_;
   const TemperingBias* bias_;
   BiasGround ground_;
   double temperature_, wall_ = 0;  // wall_: its force
   std::vector<double> learnt_;
   std::size_t at_ = 0;  // of alpha in q
-  bool learns_ = false, corrects_;
+  bool learns_ = false, corrects_, of_likelihood_;
   double noise_;
   std::vector<double> gradient_noise_;
 };

@@ -17,11 +17,10 @@ class DiagonalGaussian final : public Potential<Real> {
       : blocks_{{.name = "q", .shape = {n}}},
         stiffness_(stiffness.begin(), stiffness.end()),
         mean_(mean.begin(), mean.end()) {}
-  std::vector<Block> blocks() const override { return blocks_; }
-  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
-  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
+  const std::vector<Block>& blocks() const override { return blocks_; }
+  double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override {
     const Wells<Real> wells{stiffness_.data(), mean_.data(), stiffness_.size() > 1, mean_.size() > 1};
-    KELVIN_RETURN_BEST(quadratic(blocks_[0].size(), wells, q.data() + blocks_[0].offset, g.data() + blocks_[0].offset));
+    KELVIN_RETURN_BEST(quadratic(blocks_[0].size(), wells, q[0], g[0]));
   }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<DiagonalGaussian>(*this); }
 
@@ -34,22 +33,18 @@ template <class Real>
 class TwoScales final : public Potential<Real> {
  public:
   explicit TwoScales(const std::vector<double>& stiffness) : stiffness_{stiffness[0], stiffness[1]} {}
-  std::vector<Block> blocks() const override { return blocks_; }
-  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
-  void prepare(const Evaluation& next) override { piece_ = next.piece; }
+  const std::vector<Block>& blocks() const override { return blocks_; }
   int pieces() const override { return 2; }
-  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
-    const std::size_t at = blocks_[0].offset;
-    const double k = piece_ == 0 ? stiffness_[0] + stiffness_[1] : stiffness_[piece_ - 1];
-    g[at] = Real(k) * q[at];
-    return double(g[at]) * double(q[at]) / 2;
+  double operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) override {
+    const double k = e.piece == 0 ? stiffness_[0] + stiffness_[1] : stiffness_[e.piece - 1];
+    *g[0] = Real(k) * *q[0];
+    return double(*g[0]) * double(*q[0]) / 2;
   }
   std::unique_ptr<Potential<Real>> clone() const override { return std::make_unique<TwoScales>(*this); }
 
  private:
   std::vector<Block> blocks_{{.name = "q"}};
   double stiffness_[2];
-  int piece_ = 0;
 };
 
 template <class Real>
@@ -63,17 +58,14 @@ class ToyPotential final : public Potential<Real> {
     const std::size_t each = toy.dimension / toy.blocks.size();
     for (const std::string& name : toy.blocks) blocks_.push_back({.name = name, .shape = {each}, .offset = blocks_.size() * each});
   }
-  std::vector<Block> blocks() const override { return blocks_; }
-  void arrange(std::span<const Block> given) override { move_blocks(blocks_, given); }
-  double operator()(std::span<const Real> q, Batch rows, std::span<Real> g) override {
+  const std::vector<Block>& blocks() const override { return blocks_; }
+  double operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) override {
     const std::size_t each = blocks_[0].size();
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      std::copy_n(q.begin() + long(blocks_[b].offset), each, q_.begin() + long(b * each));
+    for (std::size_t b = 0; b < blocks_.size(); ++b) std::copy_n(q[b], each, q_.begin() + long(b * each));
     const double u = energy_(q_, g_);
-    for (const std::uint32_t row : rows)
-      for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += (*pulls_)[row * g_.size() + i] / double(rows.size());
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      std::copy_n(g_.begin() + long(b * each), each, g.begin() + long(blocks_[b].offset));
+    for (const std::uint32_t row : e.rows)
+      for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += (*pulls_)[row * g_.size() + i] / double(e.rows.size());
+    for (std::size_t b = 0; b < blocks_.size(); ++b) std::copy_n(g_.begin() + long(b * each), each, g[b]);
     return u;
   }
   std::size_t rows() const override { return pulls_->size() / g_.size(); }

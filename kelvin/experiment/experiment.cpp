@@ -96,7 +96,7 @@ RunSettings settings_of_cell(const Value& run) {
 }
 
 template <class Real>
-std::function<double(std::span<const double>)> loss_on(Likelihood<Real>* network) {
+std::function<double(std::span<const double>)> loss_on(PlacedLikelihood<Real>* network) {
   return [network](std::span<const double> q) {
     return network ? network->score(std::vector<Real>(q.begin(), q.end()), {}).loss : NAN;
   };

@@ -61,17 +61,17 @@ double barrier(const Snapshot& s) {
 // The map of one step. Refuses a U whose gradient is not linear: g(2a) - g(a) = g(a) - g(0).
 AffineMap step_map(const Snapshot& s) {
   if (!s.problem || s.problem->train) throw Error("this measure is one of toys with a quadratic U, in double");
-  const auto potential = s.problem->potential->clone();
+  Energy<double> energy = *s.problem->energy;
   std::vector<double> q(s.q.size(), 0), g0(q), g1(q), g2(q);
-  (*potential)(q, {}, g0);
+  energy(q, {}, g0);
   for (std::size_t i = 0; i < q.size(); ++i) q[i] = 1 + 0.1 * double(i);
-  (*potential)(q, {}, g1);
+  energy(q, {}, g1);
   for (double& x : q) x *= 2;
-  (*potential)(q, {}, g2);
+  energy(q, {}, g2);
   for (std::size_t i = 0; i < q.size(); ++i)
     if (!(std::abs(g2[i] - 2 * g1[i] + g0[i]) <= 1e-9 * (std::abs(g0[i]) + std::abs(g1[i]))))
       throw Error("toy \"{}\" has no quadratic U, so a step is no linear map", s.problem->settings.model.toy.name);
-  return affine_map(*s.problem->potential, s.problem->recipe);
+  return affine_map(*s.problem->energy, s.problem->recipe);
 }
 
 double growth(const Snapshot& s) { return spectral_radius(step_map(s).map); }
@@ -85,7 +85,7 @@ double variance_error(const Snapshot& s) {
   const std::vector<double> exact = exact_moments(s.problem->settings.model.toy, T).variance;
   double worst = 0;
   std::size_t k = 0;  // moments stand in the toy's own order of blocks
-  for (const Block& b : s.problem->potential->blocks())
+  for (const Block& b : s.problem->energy->blocks())
     for (Eigen::Index i = Eigen::Index(b.offset); i < Eigen::Index(b.offset + b.size()); ++i, ++k)
       worst = std::max(worst, std::abs(covariance(i, i) / exact[k] - 1));
   return worst;

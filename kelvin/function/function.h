@@ -6,17 +6,9 @@
 #include "kelvin/core/noise.h"
 #include "kelvin/core/pages.h"
 #include "kelvin/data/dataset.h"
-#include "kelvin/function/block.h"
+#include "kelvin/function/weights.h"
 
 namespace kelvin {
-
-// Where the blocks of a function lie in q, or their slopes in g.
-template <class Real>
-struct Weights {
-  Real* base;
-  const std::size_t* offsets;  // one for each block
-  Real* operator[](std::size_t block) const { return base + offsets[block]; }
-};
 
 // Rows of inputs where they lie: `count` of them from `first` on, or those that `chosen` names. Vectors may read
 // `widest_vector` numbers beyond the last one (Inputs leaves room).

@@ -154,8 +154,8 @@ CoupledPair<Real>::CoupledPair(const Problem<Real>& problem, std::uint32_t walke
   const auto seed = std::uint64_t(problem.settings.seed);
   const auto chain = [&](const Recipe& recipe, const Noise<Real>& from, std::string_view rows) {
     return std::make_unique<Chain<Real>>(
-        problem.potential->clone(), recipe,
-        Batches(problem.settings.batch, problem.potential->rows(), stream_key(seed, rows), walker), from, seed, walker);
+        *problem.energy, recipe,
+        Batches(problem.settings.batch, problem.energy->rows(), stream_key(seed, rows), walker), from, seed, walker);
   };
   noise_ = std::make_unique<SharedNoise<Real>>(problem.recipe, seed, noise);
   coarse_ = chain(problem.recipe, *noise_, "rows of the coarse chain");

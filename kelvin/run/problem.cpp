@@ -7,14 +7,9 @@
 
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/run/tempering.h"
-#include "kelvin/energy/anchored.h"
 #include "kelvin/function/block.h"
 #include "kelvin/energy/loss.h"
-#include "kelvin/energy/mask.h"
 #include "kelvin/energy/likelihood.h"
-#include "kelvin/energy/penalty.h"
-#include "kelvin/energy/prior.h"
-#include "kelvin/energy/shaken.h"
 #include "kelvin/energy/switched.h"
 #include "kelvin/energy/toys.h"
 
@@ -22,12 +17,11 @@ namespace kelvin {
 namespace {
 
 template <class Real>
-std::unique_ptr<Likelihood<Real>> network_on(const ModelSettings& model, const Dataset& rows,
-                                          const std::vector<Block>& blocks) {
-  if (rows.rows == 0) return nullptr;
-  auto network = make_likelihood<Real>(model, rows, [](std::string_view) {});  // the training rows have had all remarks
-  network->arrange(blocks);
-  return network;
+std::unique_ptr<PlacedLikelihood<Real>> likelihood_on(const ModelSettings& model, const Dataset& rows,
+                                                    const std::vector<Block>& blocks) {
+  if (rows.rows == 0) return {};
+  const Remark silent = [](std::string_view) {};  // the training rows have had all remarks
+  return std::make_unique<PlacedLikelihood<Real>>(make_likelihood<Real>(model, rows, silent), blocks);
 }
 
 // One recipe, or that of the first phase followed by those of the others.
@@ -112,13 +106,12 @@ bool evaluates_at_draws(const Recipe& recipe) {
 
 // Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
 template <class Real>
-std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> potential, const RunSettings& settings,
-                                          const Recipe& recipe) {
+std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSettings& settings, const Recipe& recipe) {
   const double T = constant_temperature(recipe, "switching");
   const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
-  if (potential->rows() > 0 && settings.batch.size.of(potential->rows()) < potential->rows())
+  if (energy.rows() > 0 && settings.batch.size.of(energy.rows()) < energy.rows())
     refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
-  if (potential->noisy()) refuse("masks, which make U another one at every evaluation");
+  if (energy.noisy()) refuse("masks, which make U another one at every evaluation");
   if (!recipe.later.empty()) refuse("phases");
   if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
   if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
@@ -128,8 +121,8 @@ std::unique_ptr<Potential<Real>> switched(std::unique_ptr<Potential<Real>> poten
                     "without braces or N that begins or ends with B",
                     recipe.parts.front().scheme.text));
   constexpr long most = 1 << 23;  // that can be counted in single precision
-  return with_switching(std::move(potential), {T, settings.switching.highest, std::size_t(settings.switching.nodes),
-                                               std::uint64_t(std::min(most, settings.warmup))});
+  return switching_law<Real>({T, settings.switching.highest, std::size_t(settings.switching.nodes),
+                              std::uint64_t(std::min(most, settings.warmup))});
 }
 
 }  // namespace
@@ -140,70 +133,63 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   problem.settings = settings;
   const ModelSettings& model = settings.model;
   const bool toy = model.toy.given();
+  std::unique_ptr<Potential<Real>> data;
+  std::unique_ptr<Likelihood<Real>> train;
   if (toy) {
-    problem.potential = make_toy<Real>(model.toy);
+    data = make_toy<Real>(model.toy);
   } else {
     const Loss& loss = loss_named(model.loss);
     problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
-    problem.train = make_likelihood<Real>(model, problem.data.train, remark);
-    problem.potential = problem.train->clone();
+    train = make_likelihood<Real>(model, problem.data.train, remark);
+    data = train->clone();
   }
   problem.recipe =
-      recipe_of(slack == Slack::kept ? settings : without_slack(settings), problem.potential->blocks(), problem.rows());
+      recipe_of(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
   problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
                            std::uint64_t(settings.warmup)};
   for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
-    problem.train->arrange(blocks);
-    problem.validation = network_on<Real>(model, problem.data.validation, blocks);
-    problem.test = network_on<Real>(model, problem.data.test, blocks);
+    problem.train = std::make_unique<PlacedLikelihood<Real>>(std::move(train), blocks);
+    problem.validation = likelihood_on<Real>(model, problem.data.validation, blocks);
+    problem.test = likelihood_on<Real>(model, problem.data.test, blocks);
   }
 
-  std::vector<BlockPrior> priors, confining;
-  std::vector<BlockPenalty> penalties;
-  std::vector<BlockMask> masks;
-  std::vector<BlockShake> shakes;
+  Energy<Real>& energy = problem.energy.emplace(std::move(data));
+  const auto seen = energy.blocks();
+  std::vector<BlockPrior> confining;
   for (const auto& [block, part] : problem.recipe.part_of) {
     if (block_named(block, problem.recipe.blocks).slack()) continue;
     const PartSettings& own = settings.part.at(part);
-    priors.push_back({block, own.prior.given() ? own.prior : model.prior});
-    const std::size_t before = penalties.size();
-    if (own.penalty.given()) penalties.push_back({block, own.penalty});
-    if (own.mask.given()) masks.push_back({block, own.mask});
-    if (own.gradient_noise.given())
-      shakes.push_back(
-          {block, [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); }});
+    const BlockPrior prior{block, own.prior.given() ? own.prior : model.prior};
+    energy.terms.add(prior, seen);
+    if (own.penalty.given()) energy.terms.add(BlockPenalty{block, own.penalty}, seen);
+    if (own.mask.given()) energy.estimate.add(BlockMask{block, own.mask}, seen);
+    if (own.gradient_noise.given()) {
+      const auto variance = [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); };
+      energy.estimate.add(BlockNoise{block, variance}, seen);
+    }
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
-    if (own.weight_decay > 0 && !decays(problem.recipe, part))
-      penalties.push_back({block, Choice::number_of("l2", "strength", own.weight_decay)});
+    const bool penalised_decay = own.weight_decay > 0 && !decays(problem.recipe, part);
+    if (penalised_decay)
+      energy.terms.add(BlockPenalty{block, Choice::number_of("l2", "strength", own.weight_decay)}, seen);
     const bool held = own.constraint.given() &&
                       holds(constraint_chosen(own.constraint, part), block_named(block, problem.recipe.blocks));
-    const bool confined = penalties.size() > before || held;
-    confining.push_back(confined ? BlockPrior{block, Choice("gaussian")} : priors.back());
+    const bool confined = own.penalty.given() || penalised_decay || held;
+    confining.push_back(confined ? BlockPrior{block, Choice("gaussian")} : prior);
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
   if (warm && !toy)
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
-  if (settings.batch.anchor_every > 0)
-    problem.potential = with_anchor(std::move(problem.potential), std::uint64_t(settings.batch.anchor_every));
-  if (!masks.empty()) problem.potential = with_masks(std::move(problem.potential), masks);
-  const bool tempered = problem.recipe.tempered,
-             whole = row_named(settings.tempering.of, tempering_extents(), "extent of tempering").whole;
-  if (tempered) check_tempered(settings, problem.recipe, remark);
-  const auto turn_down = [&] {
-    problem.potential = std::make_unique<Tempered<Real>>(std::move(problem.potential), settings.tempering,
-                                                         tempered_temperature(problem.recipe));
-  };
-  if (tempered && !whole) turn_down();
-  problem.potential = with_priors(std::move(problem.potential), std::move(priors));
-  if (!penalties.empty()) problem.potential = with_penalties(std::move(problem.potential), penalties);
-  if (!shakes.empty()) problem.potential = with_shaken_gradients(std::move(problem.potential), std::move(shakes));
-  if (tempered && whole) turn_down();
-  if (settings.switching.used() && slack == Slack::kept)
-    problem.potential = switched(std::move(problem.potential), settings, problem.recipe);
-  problem.recipe.weighed |= problem.potential->weighs();
+  if (settings.batch.anchor_every > 0) energy.estimate.anchor(std::uint64_t(settings.batch.anchor_every));
+  if (problem.recipe.tempered) {
+    check_tempered(settings, problem.recipe, remark);
+    energy.law = std::make_unique<Tempered<Real>>(settings.tempering, tempered_temperature(problem.recipe));
+  }
+  if (settings.switching.used() && slack == Slack::kept) energy.law = switched(energy, settings, problem.recipe);
+  energy.arrange(blocks);
+  problem.recipe.weighed |= energy.law != nullptr;
   for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
   for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
   return problem;
@@ -212,8 +198,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
 template <class Real>
 Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise) const {
   const auto seed = std::uint64_t(settings.seed);
-  return Chain<Real>(potential->clone(), recipe, Batches(settings.batch, potential->rows(), seed, walker), noise, seed,
-                     walker);
+  return Chain<Real>(*energy, recipe, Batches(settings.batch, energy->rows(), seed, walker), noise, seed, walker);
 }
 
 template <class Real>

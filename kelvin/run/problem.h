@@ -15,8 +15,8 @@ struct Problem {
   RunSettings settings;
   Recipe recipe;
   Splits data;                                             // no rows for a toy
-  std::unique_ptr<Potential<Real>> potential;              // U: mean loss plus prior / N
-  std::unique_ptr<Likelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
+  std::optional<Energy<Real>> energy;                      // U: mean loss plus prior / N
+  std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
   PlacedFunction<Real> function() const { return {make_function<Real>(settings.model), recipe.blocks}; }

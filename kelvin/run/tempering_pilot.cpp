@@ -41,17 +41,16 @@ BatchNoise noise_of(const Problem<Real>& problem, std::span<const Real> q) {
   constexpr std::uint32_t other_walker = 1u << 30;
   constexpr std::uint64_t batches = 64;
   const auto seed = std::uint64_t(problem.settings.seed);
-  Batches rows(problem.settings.batch, problem.potential->rows(), seed, other_walker);
-  const auto potential = problem.potential->clone();
+  Batches rows(problem.settings.batch, problem.energy->rows(), seed, other_walker);
+  Energy<Real> energy = *problem.energy;
   BatchNoise noise{0, std::vector<double>(problem.recipe.parts.size(), 0.0)};
-  if (rows.full() && !potential->noisy()) return noise;
-  potential->arrange(problem.recipe.blocks);
+  if (rows.full() && !energy.noisy()) return noise;
   std::vector<Real> g(q.size());
   std::vector<double> means(q.size(), 0.0);
   double mean = 0, square = 0;
   for (std::uint64_t n = 0; n < batches; ++n) {
-    potential->prepare({{stream_key(seed, "evaluation"), other_walker, n, 0}, 0});
-    const double U = (*potential)(q, rows(n), g), off = U - mean;
+    energy.estimate.prepare({stream_key(seed, "evaluation"), other_walker, n, 0});
+    const double U = energy(q, {.rows = rows(n)}, g), off = U - mean;
     mean += off / double(n + 1);
     square += off * (U - mean);
     for (std::size_t k = 0; k < noise.gradient.size(); ++k) {
@@ -128,12 +127,14 @@ RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, co
   chain.start(problem.starting_point(0, read_block));
   const bool heats = row_named(s.form, tempering_forms(), "form of tempering").heats,
              part = !row_named(s.of, tempering_extents(), "extent of tempering").whole;
+  std::optional<Energy<Real>> likelihood;
+  if (part) likelihood.emplace(problem.train->likelihood().copy()).arrange(problem.recipe.blocks);
   std::vector<Real> unused(problem.recipe.size);
   std::vector<double> energies;
   for (long n = 0; n < s.pilot; ++n) {
     chain.step_and_read();
     if (n < s.pilot / 2) continue;
-    double energy = part ? (*problem.train)(chain.q(), {}, unused) : chain.reading().energy;
+    double energy = part ? (*likelihood)(chain.q(), {}, unused) : chain.reading().energy;
     for (const PartReading& read : chain.reading().parts) energy += heats ? read.kinetic_energy : 0;
     energies.push_back(energy);
   }

@@ -166,10 +166,10 @@ template <class Real>
 void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
   const StoreSettings& store = problem.settings.store;
   if (!store.predictions && !store.log_likelihood) return;
-  Likelihood<Real>& network = problem.test ? *problem.test : *problem.train;
-  auto networks = std::make_shared<std::vector<std::unique_ptr<Likelihood<Real>>>>();
-  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network.copy());
-  const auto of = [networks](std::size_t walker) -> Likelihood<Real>& { return *(*networks)[walker]; };
+  PlacedLikelihood<Real>& network = problem.test ? *problem.test : *problem.train;
+  auto networks = std::make_shared<std::vector<PlacedLikelihood<Real>>>();
+  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network);
+  const auto of = [networks](std::size_t walker) -> PlacedLikelihood<Real>& { return (*networks)[walker]; };
   const std::size_t rows = network.rows(), outputs = network.outputs();
   const Dataset& data = predicted(problem);
   if (store.predictions) {

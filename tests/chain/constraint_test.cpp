@@ -73,7 +73,7 @@ struct Placed {
     on->settle(here());
     on->tangent(here());
   }
-  Coordinates<double> here() {
+  ManifoldPoint<double> here() {
     const std::size_t n = how.size();
     return {std::span(q).first(n), std::span(p).first(n), std::span(q).subspan(n), std::span(p).subspan(n)};
   }

@@ -73,7 +73,7 @@ TEST(ConstrainedStart, FindsAPointOfTheManifoldFromAnywhere) {
                  : place == "equal"   ? 0.7
                  : place == "one row" ? double(i < columns)
                                       : 1e3 + double(i * i);
-        const auto here = Coordinates<double>{std::span(q).first(how.size()), std::span(p).first(how.size()),
+        const auto here = ManifoldPoint<double>{std::span(q).first(how.size()), std::span(p).first(how.size()),
                                               std::span(q).subspan(how.size()), std::span(p).subspan(how.size())};
         const auto manifold = make_manifold<double>(how);
         manifold->settle(here);

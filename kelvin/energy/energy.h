@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a chain follows: the potential of the data and what is made of it. The order of the slots is that of this
+// declaration: estimate of the data's energy, terms that are added, the law that is sampled, the coordinates it is
+// sampled in.
+#pragma once
+#include "kelvin/energy/coordinates.h"
+#include "kelvin/energy/estimator.h"
+#include "kelvin/energy/law.h"
+#include "kelvin/energy/terms.h"
+
+namespace kelvin {
+
+template <class Real>
+class Energy {
+ public:
+  Energy(std::unique_ptr<Potential<Real>> data);  // alone, where its blocks lie one after another
+  Energy(const Energy&);
+  Energy(Energy&&) = default;
+  Energy& operator=(Energy&&) = default;
+
+  Estimator<Real> estimate;
+  Terms<Real> terms;
+  std::unique_ptr<Law<Real>> law;                  // null: exp(-U/T) itself
+  std::unique_ptr<Coordinates<Real>> coordinates;  // null: q itself
+
+  std::vector<Block> blocks() const;         // of the data, and of the law
+  void arrange(std::span<const Block>);      // the same blocks with new offsets, perhaps among others
+  std::size_t rows() const { return data_->rows(); }
+  bool noisy() const { return estimate.noisy(); }  // whether U depends on the evaluation besides q and the rows
+  // Piece 1 is the data's energy, piece 2 the terms; data with pieces of their own keep them, and the terms go with 1.
+  int pieces() const { return law && !law->splits() ? 1 : 2; }
+  std::span<Real> memory() { return law && !law->memory().empty() ? law->memory() : estimate.memory(); }
+
+  // Returns U at x averaged over the rows, writes its gradient by x into g.
+  double operator()(std::span<const Real> x, const Evaluation&, std::span<Real> g);
+  std::span<const Real> position(std::span<const Real> x);  // q, valid until the next call
+
+  double log_weight(std::span<const Real> q) const { return law ? law->log_weight(q) : 0; }
+  AskedFor asked_for(double energy, std::span<const Real> q) const {
+    return law ? law->asked_for(energy, q) : AskedFor{energy};
+  }
+
+ private:
+  std::span<const char> wanted_of_data(std::span<const char> wanted);
+
+  std::unique_ptr<Potential<Real>> data_;
+  std::vector<Block> arranged_;
+  std::vector<std::size_t> places_;  // of the data's blocks among the arranged ones
+  std::vector<char> widened_, wanted_;
+  LargeArray<Real> q_;  // if there are coordinates
+};
+
+}  // namespace kelvin

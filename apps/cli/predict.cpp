@@ -107,7 +107,7 @@ void predict_with(const Samples& samples, const RunSettings& settings, const Pre
 void predict_run(const PredictArguments& arguments) {
   check_arguments(arguments);
   const Samples samples = open_samples(arguments.run);
-  const RunSettings settings = settings_of(samples);
+  const RunSettings settings = samples.record.settings;
   with_precision(settings, [&]<class Real>() { predict_with<Real>(samples, settings, arguments); });
 }
 

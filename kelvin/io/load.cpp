@@ -8,7 +8,7 @@
 #include <span>
 
 #include "kelvin/core/noise.h"
-#include "kelvin/data/classes.h"
+#include "kelvin/io/classes.h"
 #include "kelvin/io/sources.h"
 
 namespace kelvin {

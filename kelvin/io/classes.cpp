@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/data/classes.h"
+#include "kelvin/io/classes.h"
 
 #include <algorithm>
 #include <cmath>

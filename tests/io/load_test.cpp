@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "tests/files.h"
+#include "kelvin/core/settings.h"
 #include "kelvin/io/npy.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {

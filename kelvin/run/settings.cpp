@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "kelvin/ensemble/coupling.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/dynamics/preset.h"
+#include "kelvin/ensemble/coupling.h"
 
 namespace kelvin {
 namespace {

@@ -81,6 +81,8 @@ EnsembleSettings ensemble_settings(const RunSettings& run) {
   return out;
 }
 
+Value as_value(const RunSettings& settings) { return as_value<RunSettings>(settings); }
+
 RunSettings read_run_settings(const Value& given) {
   RunSettings s;
   Value file = given;

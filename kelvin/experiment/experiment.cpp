@@ -6,11 +6,11 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/run/tempering.h"
+#include "kelvin/io/json.h"
+#include "kelvin/experiment/measure.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/mlp.h"
-#include "kelvin/experiment/measure.h"
-#include "kelvin/io/json.h"
-#include "kelvin/run/tempering.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
 

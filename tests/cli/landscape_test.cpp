@@ -3,8 +3,8 @@
 #include "kelvin/analysis/landscape.h"
 
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/energy/mlp.h"
 #include "kelvin/io/npy.h"
+#include "kelvin/energy/mlp.h"
 #include "tests/finite_difference.h"
 #include "tests/json.h"
 #include "tests/program.h"

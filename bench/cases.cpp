@@ -98,8 +98,8 @@ std::function<void()> eight_walkers(double blending) {
   settings.coupling.method = "ensemble", settings.coupling.blending = blending, settings.coupling.refresh = 1000;
   const auto r = running({{784, 10}, 55000, "550", "BAOAB", 1e-4, 8});
   const auto alone = std::make_shared<Comm>();
-  const auto ensembles =
-      std::make_shared<Ensembles<float>>(settings, r->chains[0].recipe(), *alone, [](std::string_view) {});
+  const auto ensembles = std::make_shared<Ensembles<float>>(ensemble_settings(settings), r->chains[0].recipe(), *alone,
+                                                            [](std::string_view) {});
   return [r, alone, ensembles] {
     Plan plan;
     plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;

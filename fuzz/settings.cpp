@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run file; what follows a NUL is an override from the command line.
-#include "fuzz/target.h"
 #include "kelvin/run/settings.h"
+
+#include "fuzz/target.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kelvin;

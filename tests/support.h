@@ -23,9 +23,7 @@ inline PartSettings moving(const std::string& scheme, double step, double fricti
   return part;
 }
 
-inline Choice gaussian(const std::vector<double>& stiffness) {
-  return Choice("gaussian", {{"stiffness", stiffness}});
-}
+inline Choice gaussian(const std::vector<double>& stiffness) { return Choice("gaussian", {{"stiffness", stiffness}}); }
 
 template <class Real>
 Recipe recipe_for(const Potential<Real>& potential, const PartSettings& part) {

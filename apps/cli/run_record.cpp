@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "apps/cli/command.h"
-#include "kelvin/run/tempering.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/json.h"
+#include "kelvin/run/tempering.h"
 
 namespace kelvin::cli {
 namespace {
@@ -96,8 +96,7 @@ std::vector<LearntRecord> all_learnt(std::span<Chain<Real>> mine, Comm& comm) {
 template <class Real>
 std::vector<std::vector<double>> all_biases(std::span<Chain<Real>> mine, Comm& comm) {
   std::vector<std::vector<double>> biases;
-  for (const Chain<Real>& chain : mine)
-    biases.emplace_back(chain.learnt_bias().begin(), chain.learnt_bias().end());
+  for (const Chain<Real>& chain : mine) biases.emplace_back(chain.learnt_bias().begin(), chain.learnt_bias().end());
   return gathered(biases, comm);
 }
 
@@ -116,8 +115,8 @@ LogLine state_of(const Problem<Real>& problem, std::uint64_t step, std::span<con
       const Score& s = walker.scores[k];
       mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
     }
-    line.*known[k].score = ScoreRecord{
-        .loss = mean.loss, .accuracy = unless_nan(mean.accuracy), .rmse = unless_nan(mean.rmse)};
+    line.*known[k].score =
+        ScoreRecord{.loss = mean.loss, .accuracy = unless_nan(mean.accuracy), .rmse = unless_nan(mean.rmse)};
   }
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
     double kinetic = 0, configurational = 0, xi = 0, residual = NAN, tangency = NAN, fallbacks = 0;
@@ -211,9 +210,9 @@ RunRecord record_of(const Problem<Real>& problem, const std::string& command) {
 
 #define KELVIN_RECORD(Real)                                                                             \
   template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&); \
-  template LogLine state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);  \
-  template std::vector<std::vector<double>> all_biases(std::span<Chain<Real>>, Comm&);                                    \
-  template std::vector<LearntRecord> all_learnt(std::span<Chain<Real>>, Comm&);                                    \
+  template LogLine state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);         \
+  template std::vector<std::vector<double>> all_biases(std::span<Chain<Real>>, Comm&);                  \
+  template std::vector<LearntRecord> all_learnt(std::span<Chain<Real>>, Comm&);                         \
   template RunRecord record_of(const Problem<Real>&, const std::string&);
 KELVIN_RECORD(float)
 KELVIN_RECORD(double)

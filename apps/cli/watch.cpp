@@ -37,7 +37,9 @@ struct State {
   std::uint64_t until = 0;
   std::optional<Manifest> manifest;
   std::optional<LogLine> log;
-  std::uint64_t draws() const { return manifest ? *std::min_element(manifest->draws.begin(), manifest->draws.end()) : 0; }
+  std::uint64_t draws() const {
+    return manifest ? *std::min_element(manifest->draws.begin(), manifest->draws.end()) : 0;
+  }
   std::size_t walkers() const { return manifest ? manifest->draws.size() : 0; }
 };
 
@@ -45,7 +47,9 @@ State state_of(const fs::path& run) {
   const RunRecord record = read_record(run);
   const bool held = RunLock::held(run);
   State state{.run = run.string(),
-              .state = record.has_finished() ? "finished" : held ? "running" : "stopped",
+              .state = record.has_finished() ? "finished"
+                       : held                ? "running"
+                                             : "stopped",
               .until = record.until,
               .manifest = {},
               .log = last_line(run / "log.jsonl")};
@@ -76,8 +80,8 @@ Table::Row row_of(const char* column, const std::string& name, const Value& reco
 }
 
 std::string text_of(const State& state) {
-  std::string text = fmt::format("{}: {}, {} draws of {} walkers\n", state.run, state.state, state.draws(),
-                                 state.walkers());
+  std::string text =
+      fmt::format("{}: {}, {} draws of {} walkers\n", state.run, state.state, state.draws(), state.walkers());
   if (!state.log) return text + "no line in the log yet\n";
   const LogLine& log = *state.log;
   const double step = double(log.step), until = std::max(1.0, double(state.until));
@@ -91,8 +95,8 @@ std::string text_of(const State& state) {
   for (const auto& [name, part] : log.part) parts.row(row_of("part", name, recorded(part)));
   if (!scores.rows.empty()) text += as_text(scores) + "\n";
   if (!parts.rows.empty()) text += as_text(parts);
-  text += fmt::format("\nU {}{}\n", number(log.potential),
-                      log.acceptance ? ", acceptance " + number(*log.acceptance) : "");
+  text +=
+      fmt::format("\nU {}{}\n", number(log.potential), log.acceptance ? ", acceptance " + number(*log.acceptance) : "");
   return text;
 }
 

@@ -112,15 +112,14 @@ Analysed analyse_autocorrelation(const Samples& samples, const AnalysisOptions& 
       if (!fine)
         refusals.push_back(fmt::format("{} ({}): {}.", q.name, walker == "all" ? "all walkers" : "walker " + walker,
                                        longer.refusal()));
-      table.row(
-          {{"quantity", q.name},
-           {"walker", walker},
-           {"tau_windowed", fine ? cell(windowed.tau) : Table::Cell()},
-           {"tau_reduced", fine ? cell(reduced.tau) : Table::Cell()},
-           {"tau_in_steps", fine ? cell(windowed.tau * spacing) : Table::Cell()},
-           {"independent_draws",
-            fine ? cell(narrower * double(means.size() * means.front().size()) / windowed.tau) : Table::Cell()},
-           {"draws_missing", longer.missing}});
+      table.row({{"quantity", q.name},
+                 {"walker", walker},
+                 {"tau_windowed", fine ? cell(windowed.tau) : Table::Cell()},
+                 {"tau_reduced", fine ? cell(reduced.tau) : Table::Cell()},
+                 {"tau_in_steps", fine ? cell(windowed.tau * spacing) : Table::Cell()},
+                 {"independent_draws",
+                  fine ? cell(narrower * double(means.size() * means.front().size()) / windowed.tau) : Table::Cell()},
+                 {"draws_missing", longer.missing}});
     });
     if (figure.curves.size() == most_curves) continue;
     const Chains means = ensemble_means(q.walkers, walkers_together(chosen.samples, q.walkers.size()));

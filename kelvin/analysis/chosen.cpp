@@ -203,7 +203,8 @@ std::vector<ChosenQuantity> usual_quantities(const Chosen& chosen, const std::ve
 
 double temperature_of(const Samples& samples, const std::string& part) {
   const RunSettings& settings = samples.record.settings;
-  const Horizon horizon{double(settings.warmup + settings.steps), double(std::max<std::size_t>(1, samples.record.rows))};
+  const Horizon horizon{double(settings.warmup + settings.steps),
+                        double(std::max<std::size_t>(1, samples.record.rows))};
   double temperature = -1;
   for (const std::string& name : samples.parts) {
     if (!part.empty() && name != part) continue;

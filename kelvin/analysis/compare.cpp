@@ -279,9 +279,8 @@ Finding compare(const std::vector<Samples>& all, const CompareOptions& options) 
   if (grouped)
     out.words.push_back(
         "Runs that differ in the seed only are averaged; errors of these means come from their scatter.");
-  if (std::any_of(all.begin(), all.end(), [&](const Samples& s) {
-        return s.record.data_checksum != all[0].record.data_checksum;
-      }))
+  if (std::any_of(all.begin(), all.end(),
+                  [&](const Samples& s) { return s.record.data_checksum != all[0].record.data_checksum; }))
     out.words.push_back("The data are not the same in all runs.");
   if (grouped) add_tables("Averages over seeds", group_names, group_measures, out);
   add_tables("Runs", names, measures, out);

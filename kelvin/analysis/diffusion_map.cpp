@@ -152,7 +152,7 @@ std::vector<double> energies(const Chosen& chosen, std::span<const double> rows,
 
 std::vector<double> log_target(const Chosen& chosen, std::span<const double> rows, double T, const Remark& remark) {
   auto out = chosen.samples.record.settings.precision == "float" ? energies<float>(chosen, rows, remark)
-                                                              : energies<double>(chosen, rows, remark);
+                                                                 : energies<double>(chosen, rows, remark);
   for (double& x : out) x = -x / T;
   return out;
 }

@@ -104,7 +104,7 @@ void judge(Evidence& e, Quantity quantity) {
 Evidence evidence_of(const Samples& samples) {
   if (samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
-  Evidence e{samples, samples.record.settings, walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
+  Evidence e{samples, samples.record.settings,     walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
              {},      learning_curves(samples.run)};
   const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
   const Chains potential = statistic("potential");

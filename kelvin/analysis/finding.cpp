@@ -14,13 +14,12 @@ namespace fs = std::filesystem;
 namespace {
 
 Value as_value(const Curve& c) {
-  return Value::Group{{"name", c.name}, {"x", c.x},       {"y", c.y},
-                      {"low", c.low},   {"high", c.high}, {"style", c.style}};
+  return Value::Group{{"name", c.name}, {"x", c.x}, {"y", c.y}, {"low", c.low}, {"high", c.high}, {"style", c.style}};
 }
 
 Value as_value(const Map& m) {
-  return Value::Group{{"x", m.x},         {"y", m.y},             {"z", m.z},
-                      {"style", m.style}, {"classes", m.classes}, {"label", m.label}};
+  return Value::Group{{"x", m.x},        {"y", m.y}, {"z", m.z}, {"style", m.style}, {"classes", m.classes},
+                      {"label", m.label}};
 }
 
 Value as_value(const Figure& f) {

@@ -54,8 +54,7 @@ Curve histogram(const std::vector<std::vector<double>>& alpha, double width, std
 }  // namespace
 
 Analysed analyse_tempering(const Samples& given, const AnalysisOptions& options, const Remark&) {
-  if (!given.record.tempering)
-    throw Error("\"{}\" was not tempered; there is no alpha to look at", given.run.string());
+  if (!given.record.tempering) throw Error("\"{}\" was not tempered; there is no alpha to look at", given.run.string());
   if (options.bins < 2) throw Error("--bins must be at least 2, not {}", options.bins);
   const Samples samples = open_samples(given.run, Which::every);
   const TemperingSettings& s = samples.record.settings.tempering;

@@ -127,7 +127,8 @@ bool operator==(const Value& a, const Value& b) {
   const auto *list_a = std::get_if<Value::List>(&a.is), *list_b = std::get_if<Value::List>(&b.is);
   const auto *numbers_a = std::get_if<Value::Numbers>(&a.is), *numbers_b = std::get_if<Value::Numbers>(&b.is);
   const auto same = [](double x, const Value& y) { return Value(x) == y; };
-  if (numbers_a && list_b) return std::equal(numbers_a->begin(), numbers_a->end(), list_b->begin(), list_b->end(), same);
+  if (numbers_a && list_b)
+    return std::equal(numbers_a->begin(), numbers_a->end(), list_b->begin(), list_b->end(), same);
   if (list_a && numbers_b) return b == a;
   if (a.number() && b.number() && a.is.index() != b.is.index()) return a.as<double>() == b.as<double>();
   return a.is == b.is;

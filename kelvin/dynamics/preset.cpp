@@ -135,8 +135,7 @@ Value::Group parts_of(const Preset& preset, std::size_t layers) {
   const std::string end = fmt::format("layer{}.*", layers);
   Value::Group parts;
   const auto add = [&](const std::string& name, Value blocks, std::string_view role) {
-    parts[name] =
-        placed(Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset");
+    parts[name] = placed(Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset");
   };
   for (const PresetRole& role : preset.roles) {
     const std::string name(role.name);

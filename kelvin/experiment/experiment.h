@@ -3,8 +3,8 @@
 // is measured, what was published and what is claimed. One file, experiments/NAME/experiment.toml.
 #pragma once
 
-#include "kelvin/run/settings.h"
 #include "kelvin/core/error.h"
+#include "kelvin/run/settings.h"
 
 namespace kelvin {
 

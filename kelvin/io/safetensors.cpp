@@ -85,9 +85,8 @@ void write_safetensors(const std::string& file, const std::map<std::string, Arra
   for (const auto& [name, array] : arrays) {
     const std::size_t end = at + array.values.size_bytes();
     checked_count(array.shape, sizeof(Real), end - at, file);
-    header[name] = Value::Group{{"dtype", sizeof(Real) == 4 ? "F32" : "F64"},
-                                {"shape", array.shape},
-                                {"data_offsets", Value::List{at, end}}};
+    header[name] = Value::Group{
+        {"dtype", sizeof(Real) == 4 ? "F32" : "F64"}, {"shape", array.shape}, {"data_offsets", Value::List{at, end}}};
     at = end;
   }
   std::string text = to_json(header);

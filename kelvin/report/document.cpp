@@ -164,8 +164,8 @@ Value findings_document(std::vector<Finding> findings, const std::string& made) 
   const std::string verdict = findings.front().words.empty() ? "" : findings.front().words.front();
   Value::List sections;
   for (Finding& f : findings) sections.push_back(section(std::move(f), name));
-  const Value run = Value::Group{
-      {"name", name}, {"verdict", std::vector<std::string>{verdict}}, {"sections", std::move(sections)}};
+  const Value run =
+      Value::Group{{"name", name}, {"verdict", std::vector<std::string>{verdict}}, {"sections", std::move(sections)}};
   return Value::Group{{"title", name},
                       {"made", made},
                       {"version", version()},
@@ -209,8 +209,7 @@ Value report_document(const std::vector<fs::path>& runs, const std::string& made
     Value::List folds;
     folds.push_back(Value::Group{{"title", "All settings, resolved"}, {"settings", as_value(f.record.settings)}});
     if (fs::exists(f.run / "run.toml"))
-      folds.push_back(
-          Value::Group{{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
+      folds.push_back(Value::Group{{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
     Value::Group about = section(what_was_run(f), f.name);
     about["folds"] = std::move(folds);
     sections.push_back(std::move(about));

@@ -55,8 +55,7 @@ std::string data_of(const RunRecord& record) {
   const DataSettings& data = settings.data;
   const std::string from = data.file.empty() ? text_of(as_value(data.generator)) : data.file;
   const std::size_t classes = record.targets.classes.size();
-  return fmt::format("{}; {} training rows{}", from, record.rows,
-                     classes ? fmt::format(", {} classes", classes) : "");
+  return fmt::format("{}; {} training rows{}", from, record.rows, classes ? fmt::format(", {} classes", classes) : "");
 }
 
 std::string network_of(const RunRecord& record) {
@@ -142,9 +141,9 @@ Finding what_was_run(const RunFiles& files) {
                {"temperature T", part.temperature},
                {"N T", posterior},
                {"prior", given.prior.given() ? text_of(as_value(given.prior)) : "the network's"}});
-    moves += fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name, part.size,
-                         part.scheme,
-                         posterior == 0 ? "temperature 0: training" : fmt::format("N T = {:.4g}", posterior));
+    moves +=
+        fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name, part.size,
+                    part.scheme, posterior == 0 ? "temperature 0: training" : fmt::format("N T = {:.4g}", posterior));
   }
   Finding finding{"run", "What was run", {moves + "."}, {{"", facts}, {"Parts", parts}}, {}};
   finding.words.push_back(
@@ -177,9 +176,8 @@ Finding learning(const RunFiles& files) {
     finding.figures.push_back(figure_of(measure, std::move(curves)));
     finding.figures.back().caption = fmt::format(
         "Of single draws, averaged over the walkers{}.",
-        files.record.settings.warmup
-            ? fmt::format("; the first {} steps are warm-up", files.record.settings.warmup)
-            : "");
+        files.record.settings.warmup ? fmt::format("; the first {} steps are warm-up", files.record.settings.warmup)
+                                     : "");
   }
   if (!final.rows.empty()) finding.tables.push_back({"", final});
   return finding;

@@ -19,8 +19,7 @@ constexpr double most_products = 2e10;  // draws x rows x parameters
 bool has_draws(const Samples& samples) { return samples.draws > 0; }
 
 bool has_network(const Samples& samples) {
-  return has_draws(samples) && !samples.record.targets.names.empty() &&
-         samples.record.settings.store.weights != "none";
+  return has_draws(samples) && !samples.record.targets.names.empty() && samples.record.settings.store.weights != "none";
 }
 
 bool is_small(const Samples& samples) {
@@ -30,8 +29,7 @@ bool is_small(const Samples& samples) {
 bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.tempering; }
 
 bool classifies_a_plane(const Samples& samples) {
-  return has_network(samples) && samples.record.inputs.names.size() == 2 &&
-         samples.record.targets.classes.size() > 1;
+  return has_network(samples) && samples.record.inputs.names.size() == 2 && samples.record.targets.classes.size() > 1;
 }
 
 template <class Real>

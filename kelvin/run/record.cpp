@@ -29,6 +29,10 @@ void read_recorded(RunSettings& settings, const Value& v, const std::string&) {
   settings = read_run_settings(recorded_settings(v));
 }
 
+Value recorded(const RunRecord& record) { return recorded<RunRecord>(record); }
+Value recorded(const LogLine& line) { return recorded<LogLine>(line); }
+void read_recorded(LogLine& line, const Value& v, const std::string& key) { read_recorded<LogLine>(line, v, key); }
+
 RunRecord parse_record(std::string_view text, const std::string& file) {
   RunRecord record;
   read_recorded(record, parse_json(text, file), "");

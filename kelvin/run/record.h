@@ -224,6 +224,11 @@ struct RunRecord {
 inline Value recorded(const RunSettings& settings) { return as_value(settings); }
 void read_recorded(RunSettings&, const Value&, const std::string& key);
 
+// Compiled once, in record.cpp.
+Value recorded(const RunRecord&);
+Value recorded(const LogLine&);
+void read_recorded(LogLine&, const Value&, const std::string& key);
+
 RunRecord parse_record(std::string_view text, const std::string& file);
 LogLine parse_log_line(std::string_view text, const std::string& file);
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "kelvin/ensemble/coupling.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/dynamics/preset.h"
+#include "kelvin/ensemble/coupling.h"
 
 namespace kelvin {
 namespace {
@@ -80,6 +80,8 @@ EnsembleSettings ensemble_settings(const RunSettings& run) {
     if (part.mask.given()) out.masked_part = name;
   return out;
 }
+
+Value as_value(const RunSettings& settings) { return as_value<RunSettings>(settings); }
 
 RunSettings read_run_settings(const Value& given) {
   RunSettings s;

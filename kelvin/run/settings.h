@@ -150,5 +150,6 @@ EnsembleSettings ensemble_settings(const RunSettings&);
 
 // Reads and checks what does not depend on the data; with no part, one part "all" holds every block.
 RunSettings read_run_settings(const Value&);
+Value as_value(const RunSettings&);  // compiled once, in settings.cpp
 
 }  // namespace kelvin

@@ -353,8 +353,7 @@ std::map<std::string, std::string> Selection::about() const {
   std::map<std::string, std::string> texts = {{"run", run_directory(samples.run).filename().string()}};
   const fs::path attributes = samples.run / "samples.zarr" / ".zattrs";
   const Value given = parse_json(read_file(attributes), attributes.string());
-  for (const auto& [key, value] : given.entries())
-    texts[key] = value.text() ? value.as<std::string>() : to_json(value);
+  for (const auto& [key, value] : given.entries()) texts[key] = value.text() ? value.as<std::string>() : to_json(value);
   for (const std::string& part : samples.parts)
     if (const auto at = samples.record.part.find(part); at != samples.record.part.end())
       texts["schemes"] += (texts["schemes"].empty() ? "" : " ") + at->second.scheme;

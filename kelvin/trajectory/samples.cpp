@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kelvin/ensemble/exchange.h"
 #include "kelvin/core/error.h"
+#include "kelvin/ensemble/exchange.h"
 #include "kelvin/io/json.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/safetensors.h"

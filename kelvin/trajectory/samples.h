@@ -34,7 +34,7 @@ struct Samples {
   std::vector<double> running_variance(const std::string& block, std::size_t walker) const;
 };
 
-RunRecord read_record(const std::filesystem::path& run);          // run.json
+RunRecord read_record(const std::filesystem::path& run);  // run.json
 void write_record(const std::filesystem::path& run, const RunRecord&);
 std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);

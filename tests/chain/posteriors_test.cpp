@@ -94,8 +94,7 @@ TEST(Posteriors, EightSchools) {
   expect_moments(toy, "hmc", 30000);
 
   const Sampled s = sampled(toy, "nuts", 20000, 0.9);
-  const Json reference =
-      Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
+  const Json reference = Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
   for (std::size_t k = 0; k < 10; ++k) {
     const auto value = [&](const std::vector<double>& q) {
       return k == 8 ? q[0] : k == 9 ? std::exp(q[1]) : q[0] + std::exp(q[1]) * q[2 + k];
@@ -111,8 +110,7 @@ TEST(Posteriors, EightSchools) {
 
 TEST(Posteriors, EightSchoolsByQuadratureAreThoseOfTheReference) {
   const Moments exact = exact_moments(with("{ name = 'eight_schools', centred = 1 }"), 1);
-  const Json reference =
-      Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
+  const Json reference = Json::parse(bytes_of(std::string(KELVIN_SOURCE_DIR) + "/tests/reference/eight_schools.json"));
   for (std::size_t k = 0; k < 9; ++k) {
     const std::size_t i = k == 8 ? 0 : 2 + k;
     const double m = reference["mean"][k], v = reference["square"][k];

@@ -32,8 +32,7 @@ Json row_of(const Json& rows, const std::string& column, const Value& value) {
 }
 
 void expect_within(const Json& row, const std::string& value, double exact) {
-  EXPECT_LT(std::abs(row.at(value).as<double>() - exact), 4 * row.at("error").as<double>())
-      << row << " not " << exact;
+  EXPECT_LT(std::abs(row.at(value).as<double>() - exact), 4 * row.at("error").as<double>()) << row << " not " << exact;
 }
 
 // Two coordinates turned by 45 degrees: covariance eigenvalues 4 and 1 along (1, 1) and (1, -1).

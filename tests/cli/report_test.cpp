@@ -31,8 +31,8 @@ Json document_in(const std::string& page) {
 
 Value one_run_called(const std::string& name) {
   Finding finding{"words", name, {name}, {}, {}};
-  const Value run = Value::Group{
-      {"name", name}, {"verdict", Value::List{name}}, {"sections", std::vector<Value>{as_value(finding)}}};
+  const Value run =
+      Value::Group{{"name", name}, {"verdict", Value::List{name}}, {"sections", std::vector<Value>{as_value(finding)}}};
   return Value::Group{
       {"title", name}, {"made", ""}, {"version", ""}, {"overview", Value::List()}, {"runs", std::vector<Value>{run}}};
 }

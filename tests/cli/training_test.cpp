@@ -2,11 +2,11 @@
 // What training needs around the letters: phases, patience, masks.
 #include <gmock/gmock.h>
 
-#include "kelvin/run/patience.h"
-#include "kelvin/run/problem.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
+#include "kelvin/run/patience.h"
+#include "kelvin/run/problem.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
@@ -392,10 +392,7 @@ TEST(Masks, AreAFunctionOfTheEvaluation) {
 }
 
 TEST(Masks, MistakesAreNamed) {
-  EXPECT_THAT(error_of([] {
-                Masked(Choice("dropout", {{"share", 1.0}}), moving("S", 0.1));
-              }),
-              HasSubstr("share is 1"));
+  EXPECT_THAT(error_of([] { Masked(Choice("dropout", {{"share", 1.0}}), moving("S", 0.1)); }), HasSubstr("share is 1"));
   EXPECT_THAT(error_of([] {
                 Masked(Choice("dropout", {{"share", 0.1}}), moving("R{BAB}", 0.1));
               }),

@@ -11,9 +11,9 @@
 #include <numeric>
 #include <set>
 
-#include "tests/files.h"
 #include "kelvin/core/settings.h"
 #include "tests/allocations.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {
@@ -65,7 +65,7 @@ TEST(BatchSize, IsReadFromSettingsAndWrittenBack) {
   const auto written = [](const char* toml) {
     BatchSettings settings;
     read(settings, std::get<Value::Group>(parse_toml(toml, "run.toml").is).at("batch"), "batch");
-    return as_value(settings)["size"];
+    return Value(as_value(settings).at("size"));
   };
   EXPECT_EQ(written("batch = 50"), 50);
   EXPECT_EQ(written("batch = 1e3"), 1000);

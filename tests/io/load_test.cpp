@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "tests/files.h"
+#include "kelvin/core/settings.h"
 #include "kelvin/io/npy.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {
@@ -433,7 +434,7 @@ TEST_F(Load, SettingsSurviveBeingWrittenAndRead) {
   EXPECT_EQ(as_value(back), as_value(s));
   EXPECT_EQ(back.classes[1].text, "9");
   DataSettings shorthand;
-  read(shorthand, {std::string("b.csv"), "run.toml line 1"}, "data");
+  read(shorthand, placed("b.csv", "run.toml line 1"), "data");
   EXPECT_EQ(shorthand.file, "b.csv");
 }
 

@@ -150,7 +150,7 @@ std::string refusal(const std::string& text) {
 TEST(ConstrainedSettings, GiveEveryBlockItsRadius) {
   const Linear<double> U(3, 2, 2);
   const auto with = [](Value::Group radii) {
-    return held(moving("S", 0.1), constraint("circle", 0, {{"radius", {std::move(radii), "run.toml line 3"}}}));
+    return held(moving("S", 0.1), constraint("circle", 0, {{"radius", placed(std::move(radii), "run.toml line 3")}}));
   };
   const Recipe recipe = recipe_for(U, with({{"W0", 0.05}, {"W*", 0.2}, {"*", 7.0}}));
   const auto& on = recipe.parts[0].constraints;

@@ -28,7 +28,8 @@ TEST(RunRecord, IsReadAsItWasWritten) {
   RunRecord record = small_record();
   record.part["all"].later = {{.from_step = 10, .scheme = "S"}};
   record.learnt = {{.pace = 0.5, .friction = 1, .step = {{"all", 0.1}}, .metric = "dense", .factor = {{1, 2}}}};
-  record.tempering = TemperingRecord{.temperature = 1, .mass = 2, .friction = 3, .round_trip_steps = 4, .biases = {{1}}};
+  record.tempering =
+      TemperingRecord{.temperature = 1, .mass = 2, .friction = 3, .round_trip_steps = 4, .biases = {{1}}};
   record.finished = true;
   record.final = LogLine();
   const std::string text = to_json(recorded(record), 2);
@@ -70,8 +71,9 @@ TEST(LogLine, NumbersThatAreNotFiniteAreNull) {
   line.test = ScoreRecord{.loss = NAN, .accuracy = 0.5, .rmse = {}};
   line.part["all"] = {};
   const std::string text = to_json(recorded(line));
-  EXPECT_EQ(text,
-            R"({"part":{"all":null},"potential":null,"rate":0.0,"seconds":0.0,"step":7,"test":{"accuracy":0.5,"loss":null}})");
+  EXPECT_EQ(
+      text,
+      R"({"part":{"all":null},"potential":null,"rate":0.0,"seconds":0.0,"step":7,"test":{"accuracy":0.5,"loss":null}})");
   const LogLine back = parse_log_line(text, "log.jsonl");
   EXPECT_EQ(to_json(recorded(back)), text);
   EXPECT_TRUE(std::isnan(back.potential));

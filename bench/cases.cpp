@@ -223,11 +223,12 @@ struct StoredRun {
     problem.settings.model.layers = {784, 100, 10};
     problem.settings.model.loss = "softmax_cross_entropy";
     problem.data.train = random_rows(10, 784, 10);
-    problem.train = make_likelihood<float>(problem.settings.model, problem.data.train, {});
+    auto likelihood = make_likelihood<float>(problem.settings.model, problem.data.train, {});
     PartSettings part;
     part.temperature = Choice::number_of("constant", "value", 1);
-    problem.recipe = make_recipe({{"all", part}}, {}, problem.train->blocks(), {});
-    problem.potential = problem.train->clone();
+    problem.recipe = make_recipe({{"all", part}}, {}, likelihood->blocks(), {});
+    problem.energy.emplace(likelihood->clone());
+    problem.train = std::make_unique<PlacedLikelihood<float>>(std::move(likelihood), problem.recipe.blocks);
     constexpr std::uint64_t draws = 100;
     Store<float> store(memory.path, problem, draws, {}, [] { return 0.0; });
     Reading reading;
@@ -253,7 +254,8 @@ std::function<void()> predictions() {
 
 std::function<void()> forward_passes() {
   auto run = std::make_shared<StoredRun>();
-  auto network = std::shared_ptr(make_likelihood<float>(run->replay.problem.settings.model, run->rows, {}));
+  auto likelihood = make_likelihood<float>(run->replay.problem.settings.model, run->rows, {});
+  auto network = std::make_shared<PlacedLikelihood<float>>(std::move(likelihood), run->replay.problem.recipe.blocks);
   std::vector<std::vector<float>> points;
   run->replay.each_point(1, [&](std::size_t, std::size_t, auto q) { points.emplace_back(q.begin(), q.end()); });
   return [network, points, out = std::vector<float>(100000)]() mutable {

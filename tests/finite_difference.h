@@ -6,11 +6,12 @@
 #include <cmath>
 
 #include "kelvin/core/noise.h"
-#include "kelvin/energy/potential.h"
+#include "tests/evaluated.h"
 
 namespace kelvin {
 
-inline std::size_t dimension_of(const Potential<double>& potential) {
+template <class U>
+std::size_t dimension_of(const U& potential) {
   std::size_t n = 0;
   for (const Block& b : potential.blocks()) n += b.size();
   return n;
@@ -38,15 +39,16 @@ inline double distance(const std::vector<double>& a, const std::vector<double>& 
 }
 
 // || (U(q + e) - U(q - e)) / 2e - g ||, over all coordinates.
-inline double difference_error(Potential<double>& potential, std::vector<double> q, double e) {
+template <class U>
+double difference_error(U& potential, std::vector<double> q, double e) {
   std::vector<double> g(q.size()), unused(q.size()), error(q.size());
-  potential(q, {}, g);
+  evaluated(potential, q, {}, g);
   for (std::size_t i = 0; i < q.size(); ++i) {
     const double x = q[i];
     q[i] = x + e;
-    const double above = potential(q, {}, unused);
+    const double above = evaluated(potential, q, {}, unused);
     q[i] = x - e;
-    const double below = potential(q, {}, unused);
+    const double below = evaluated(potential, q, {}, unused);
     q[i] = x;
     error[i] = (above - below) / (2 * e) - g[i];
   }
@@ -56,12 +58,13 @@ inline double difference_error(Potential<double>& potential, std::vector<double>
 // The error of central differences is c e^2 if the gradient is right: half the increment, a quarter of the error (to a
 // few percent, the next term being of order e^2 relative). A kink within reach would leave an error of order e and
 // fail. Where U is of second degree in each coordinate c = 0, and rounding alone is left: 1e-16 / e.
-inline void expect_gradient_matches(Potential<double>& potential, const std::vector<double>& q, double e = 2e-3) {
+template <class U>
+void expect_gradient_matches(U& potential, const std::vector<double>& q, double e = 2e-3) {
   const double coarse = difference_error(potential, q, e), fine = difference_error(potential, q, e / 2);
   if (coarse < 1e-11) return;
   EXPECT_NEAR(coarse / fine, 4, 0.2) << "errors " << coarse << " and " << fine;
   std::vector<double> g(q.size());
-  potential(q, {}, g);
+  evaluated(potential, q, {}, g);
   EXPECT_LT(fine, 1e-3 * (norm(g) + 1));
 }
 

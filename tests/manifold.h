@@ -14,22 +14,18 @@ struct Linear : Potential<Real> {
   Linear(std::size_t matrices, std::size_t rows, std::size_t columns, std::vector<Real> given = {})
       : slope(std::move(given)) {
     slope.resize(rows * columns);
-    for (std::size_t k = 0; k < matrices; ++k) list.push_back({fmt::format("W{}", k), rows, columns});
+    for (std::size_t k = 0; k < matrices; ++k) list.push_back({.name = fmt::format("W{}", k), .shape = {rows, columns}});
     list.push_back({.name = "b", .shape = {3}});
   }
-  std::vector<Block> blocks() const override { return list; }
-  void arrange(std::span<const Block> given) override {
-    for (Block& mine : list)
-      for (const Block& b : given)
-        if (b.name == mine.name) mine = b;
-  }
-  double operator()(std::span<const Real> q, Batch, std::span<Real> g) override {
+  const std::vector<Block>& blocks() const override { return list; }
+  double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override {
     double U = 0;
-    for (const Block& b : list)
-      for (std::size_t i = 0; i < b.size(); ++i) {
-        const Real x = q[b.offset + i];
-        g[b.offset + i] = b.vector ? x : -Real(spike) * slope[i];
-        U += double(g[b.offset + i] * x) / (b.vector ? 2 : 1);
+    for (std::size_t b = 0; b < list.size(); ++b)
+      for (std::size_t i = 0; i < list[b].size(); ++i) {
+        const Real x = q[b][i];
+        const bool matrix = list[b].is_matrix();
+        g[b][i] = matrix ? -Real(spike) * slope[i] : x;
+        U += double(g[b][i] * x) / (matrix ? 1 : 2);
       }
     return U;
   }
@@ -74,8 +70,8 @@ struct HeldWalker {
     for (std::size_t n = 0; n < steps; ++n) {
       chain.step();
       double sum = 0, count = 0;
-      for (const Block& b : U->list)
-        if (!b.vector) sum += f(chain.q().subspan(b.offset, b.size())), ++count;
+      for (const Block& b : chain.recipe().blocks)
+        if (b.is_matrix() && !b.slack()) sum += f(chain.q().subspan(b.offset, b.size())), ++count;
       series.push_back(sum / count);
     }
     return estimate(series);

@@ -17,6 +17,18 @@ inline std::string gaussian_of(long dimension) {
       dimension);
 }
 
+// A law that changes another one.
+struct ChangedLaw : Law<double> {
+  std::unique_ptr<Law<double>> law;
+  explicit ChangedLaw(std::unique_ptr<Law<double>> inner) : law(std::move(inner)) {}
+  ChangedLaw(const ChangedLaw& other) : law(other.law->clone()) {}
+  double log_weight(std::span<const double> q) const override { return law->log_weight(q); }
+  AskedFor asked_for(double energy, std::span<const double> q) const override { return law->asked_for(energy, q); }
+  const Block* own_block() const override { return law->own_block(); }
+  void place(std::size_t offset) override { law->place(offset); }
+  Tempered<double>* tempered() override { return law->tempered(); }
+};
+
 template <class Real>
 struct TemperedWalker {
   Noise<Real> noise;
@@ -25,14 +37,14 @@ struct TemperedWalker {
   std::unique_ptr<Chain<Real>> chain;
   double delta;
 
-  using Change = std::function<std::unique_ptr<Potential<Real>>(std::unique_ptr<Potential<Real>>)>;
+  using Change = std::function<std::unique_ptr<Law<Real>>(std::unique_ptr<Law<Real>>)>;
 
-  // `change`: to spoil the potential on purpose.
+  // `change`: to spoil the law on purpose.
   explicit TemperedWalker(const std::string& toml, const Change& change = {})
       : problem(make_problem<Real>(piloted<Real>(read_run_settings(parse_toml(toml, "test")), {},
                                                  [this](std::string_view s) { said.emplace_back(s); }),
                                    [this](std::string_view s) { said.emplace_back(s); })) {
-    if (change) problem.potential = change(std::move(problem.potential));
+    if (change) problem.energy->law = change(std::move(problem.energy->law));
     chain = std::make_unique<Chain<Real>>(problem.chain(0, noise));
     chain->start(problem.starting_point(0, {}));
     delta = problem.settings.tempering.delta;

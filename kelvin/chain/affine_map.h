@@ -22,4 +22,8 @@ double spectral_radius(const Eigen::MatrixXd&);
 Eigen::MatrixXd stationary_covariance(const AffineMap&);
 Eigen::VectorXd stationary_mean(const AffineMap&);  // x = M x + c
 
+inline AffineMap affine_map(const Potential<double>& U, const Recipe& recipe) {
+  return affine_map(Energy<double>(U.clone()), recipe);
+}
+
 }  // namespace kelvin

@@ -6,11 +6,6 @@
 namespace kelvin {
 
 template <class Real>
-Energy<Real>::Energy(std::unique_ptr<Potential<Real>> data) : data_(std::move(data)) {
-  arrange(blocks());
-}
-
-template <class Real>
 Energy<Real>::Energy(const Energy& other)
     : estimate(other.estimate),
       terms(other.terms),

@@ -3,6 +3,8 @@
 // declaration: estimate of the data's energy, terms that are added, the law that is sampled, the coordinates it is
 // sampled in.
 #pragma once
+#include <concepts>
+
 #include "kelvin/energy/coordinates.h"
 #include "kelvin/energy/estimator.h"
 #include "kelvin/energy/law.h"
@@ -13,7 +15,11 @@ namespace kelvin {
 template <class Real>
 class Energy {
  public:
-  Energy(std::unique_ptr<Potential<Real>> data);  // alone, where its blocks lie one after another
+  // Alone, where its blocks lie one after another.
+  template <std::derived_from<Potential<Real>> Data>
+  Energy(std::unique_ptr<Data> data) : data_(std::move(data)) {
+    arrange(blocks());
+  }
   Energy(const Energy&);
   Energy(Energy&&) = default;
   Energy& operator=(Energy&&) = default;

@@ -118,11 +118,11 @@ TEST(Curvature, OfANetworkIsThatOfItsWholeMatrix) {
   d.inputs = some_point(80, 1, "inputs"), d.targets = some_point(40, 1, "targets");
   ModelSettings s;
   s.layers = {2, 10, 5, 1}, s.activation = {"tanh"};
-  const auto network = make_likelihood<double>(s, d, [](std::string_view) {});
-  const std::size_t n = dimension_of(*network);
+  Energy<double> network(make_likelihood<double>(s, d, [](std::string_view) {}));
+  const std::size_t n = dimension_of(network);
   const auto q = some_point(n, 0.7);
-  const auto all = eigenvalues(hessian(*network, q, {}));
-  HessianAt at(*network, q, {});
+  const auto all = eigenvalues(hessian(network, q, {}));
+  HessianAt at(network, q, {});
   const Operator H{n, [&](auto v, auto Hv) { at.times(v, Hv); }};
   const Leading found = leading_eigenvalues(H, {3, 200, 1e-6, 1});
   for (std::size_t k = 0; k < 3; ++k) {

@@ -85,19 +85,14 @@ TEST(Chain, ObaIsSgdWithMomentum) {
 // U = sum over its blocks of q^2/2 with other stiffnesses; the blocks can go to different parts.
 struct TwoBlocks : Potential<double> {
   std::vector<Block> list{{.name = "first", .shape = {3000}}, {.name = "second", .shape = {700}, .offset = 3000}};
-  std::vector<Block> blocks() const override { return list; }
-  void arrange(std::span<const Block> given) override {
-    for (Block& mine : list)
-      for (const Block& b : given)
-        if (b.name == mine.name) mine = b;
-  }
-  double operator()(std::span<const double> q, Batch, std::span<double> g) override {
+  const std::vector<Block>& blocks() const override { return list; }
+  double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
     double U = 0;
     for (std::size_t b = 0; b < 2; ++b)
-      for (std::size_t i = list[b].offset; i < list[b].offset + list[b].size(); ++i) {
+      for (std::size_t i = 0; i < list[b].size(); ++i) {
         const double k = b ? 3 : 1;
-        U += k * q[i] * q[i] / 2;
-        g[i] = k * q[i];
+        U += k * q[b][i] * q[b][i] / 2;
+        g[b][i] = k * q[b][i];
       }
     return U;
   }
@@ -194,25 +189,16 @@ TEST(Chain, ThreadsOverOnePartDoNotChangeTheBytes) {
 TEST(Chain, OnlyPartsThatReadTheGradientAskForIt) {
   struct Watched : TwoBlocks {
     std::vector<std::string>* asked;
-    std::string now = "fs";
-    void want(std::span<const char> blocks) override {
-      now.clear();
+    double operator()(Weights<const double> q, const Evaluation& e, Weights<double> g) override {
+      const double U = TwoBlocks::operator()(q, e, g);
+      std::string now;
       for (std::size_t b = 0; b < 2; ++b)
-        if (blocks[b]) now += order[b];
-    }
-    void arrange(std::span<const Block> given) override {
-      TwoBlocks::arrange(given);
-      order = {given[0].name[0], given[1].name[0]};
-    }
-    double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
+        if (e.wanted.empty() || e.wanted[b]) now += list[b].name[0];
+        else std::fill_n(g[b], list[b].size(), NAN);  // what was not asked for must not be read
       asked->push_back(now);
-      const double U = TwoBlocks::operator()(q, rows, g);
-      for (const Block& b : list)  // what was not asked for must not be read
-        if (now.find(b.name[0]) == std::string::npos) std::fill_n(g.begin() + long(b.offset), b.size(), NAN);
       return U;
     }
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Watched>(*this); }
-    std::string order;
   };
   Noise<double> noise;
   std::vector<std::string> asked;

@@ -100,10 +100,10 @@ struct OneOf : Noise<double> {
 TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
   for (const std::string& word : words()) {
     const Problem<double> problem = problem_of(gaussian({1.0, 2.5}), moving(word, 0.3, 0.8, 0.7));
-    const AffineMap alone = affine_map(*problem.potential, problem.recipe);
+    const AffineMap alone = affine_map(*problem.energy, problem.recipe);
     OneOf fine;
     const SharedNoise<double> shared(problem.recipe, 0, fine);
-    Chain<double> chain(problem.potential->clone(), problem.recipe, Batches({}, 0, 0, 0), shared, 0, 0);
+    Chain<double> chain(*problem.energy, problem.recipe, Batches({}, 0, 0, 0), shared, 0, 0);
     AffineMap coupled = alone;
     const auto& moves = problem.recipe.parts[0].scheme.moves;
     std::vector<Eigen::Vector4d> columns;

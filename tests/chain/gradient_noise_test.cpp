@@ -3,8 +3,8 @@
 // it, and control variates that take most of it away.
 #include "kelvin/chain/gradient_noise.h"
 
-#include "kelvin/energy/anchored.h"
 #include "tests/allocations.h"
+#include "tests/evaluated.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -146,8 +146,9 @@ TEST(GradientNoise, TheEstimateHasTheVarianceAsItsMean) {
     recipe.tuning.covariance.keep = 0;
     NoiseEstimate<double> estimator(recipe, u->rows(), 0.5);
     std::vector<double> found[2];
+    Energy<double> energy(u->clone());
     for (std::uint64_t n = 0; n < 4000; ++n) {
-      estimator.see(*u, q, {7, 0, n, 0});
+      estimator.see(energy, q, {7, 0, n, 0});
       const GradientNoise<double>& noise = *estimator.of(0);
       for (std::size_t i = 0; i < 2; ++i) {
         double sum = noise.variance.empty() ? 0 : noise.variance[i];
@@ -189,17 +190,18 @@ TEST(GradientNoise, GoesOnBitForBitAndNeverAllocates) {
 TEST(ControlVariates, AreUnbiasedAndTakeAwayTheNoise) {
   const char* toy = "{ name = 'noisy', dimension = 3, stiffness = 2.0, noise = 20.0, rows = 6 }";
   const auto plain = make_toy<double>(with(toy));
-  auto anchored = with_anchor(plain->clone(), 4);
-  anchored->arrange(plain->blocks());
+  Energy<double> anchored(plain->clone());
+  anchored.estimate.anchor(4);
+  anchored.arrange(anchored.blocks());
   const std::vector<double> anchor{0.3, -1, 2}, q{1, 1, 1};
   std::vector<double> g(3), exact(3), mean(3, 0.0);
   const std::uint32_t first = 0;
-  anchored->prepare({{1, 0, 0, 0}, 0});
-  (*anchored)(anchor, Batch(&first, 1), g);
-  const double U = (*plain)(q, {}, exact);
+  anchored.estimate.prepare({1, 0, 0, 0});
+  anchored(anchor, {.rows = Batch(&first, 1)}, g);
+  const double U = evaluated(*plain, q, {}, exact);
   for (std::uint32_t row = 0; row < 6; ++row) {
-    anchored->prepare({{1, 0, 1 + row % 3, 0}, 0});
-    EXPECT_NEAR((*anchored)(q, Batch(&row, 1), g), U, 1e-12);
+    anchored.estimate.prepare({1, 0, 1 + row % 3, 0});
+    EXPECT_NEAR(anchored(q, {.rows = Batch(&row, 1)}, g), U, 1e-12);
     for (std::size_t i = 0; i < 3; ++i) {
       mean[i] += g[i] / 6;
       EXPECT_NEAR(g[i], exact[i], 1e-12) << "pulls that do not depend on q go out altogether";
@@ -210,11 +212,12 @@ TEST(ControlVariates, AreUnbiasedAndTakeAwayTheNoise) {
 
 TEST(ControlVariates, AChainWithThemIsNotHeatedAndGoesOnBitForBit) {
   const auto plain = make_toy<double>(with(anisotropic));
-  const auto u = with_anchor(plain->clone(), 10);
+  Energy<double> u(plain->clone());
+  u.estimate.anchor(10);
   const Recipe recipe = recipe_for(*plain, moving("BAOAB", 0.1));
   const Noise<double> noise;
   const auto chain = [&] {
-    return Chain<double>(u->clone(), recipe, Batches(one_row(), u->rows(), 3, 0), noise, 3, 0);
+    return Chain<double>(u, recipe, Batches(one_row(), u.rows(), 3, 0), noise, 3, 0);
   };
   Chain<double> a = chain(), b = chain();
   a.start(std::vector<double>(2, 0.0)), b.start(std::vector<double>(2, 1.0));

@@ -28,9 +28,9 @@ struct Trained {
               Batches({}, 0, 1, 0), noise, 1, 0) {
     chain.start(start);
   }
-  static std::unique_ptr<Potential<double>> energy(double decay) {
+  static Energy<double> energy(double decay) {
     const Choice l2 = Choice::number_of("l2", "strength", decay);
-    return with_penalties<double>(std::make_unique<Coupled>(), {{"layer1.weight", l2}, {"layer2.weight", l2}});
+    return with_terms(std::make_unique<Coupled>(), {}, {{"layer1.weight", l2}, {"layer2.weight", l2}});
   }
 };
 
@@ -100,7 +100,7 @@ TEST(Optimizers, LarsFollowsItsFormula) {
   Coupled U;
   for (int n = 0; n < 50; ++n) {
     run.chain.step();
-    U(q, {}, g);
+    evaluated(U, q, {}, g);
     for (std::size_t b = 0; b < 6; b += 3) {
       const double t = 0.3 * norm(&q[b]) / (norm(&g[b]) + 0.1 * norm(&q[b]));
       for (std::size_t i = b; i < b + 3; ++i) u[i] = 0.9 * u[i] + t * (g[i] + 0.1 * q[i]), q[i] -= 0.05 * u[i];
@@ -117,7 +117,7 @@ TEST(Optimizers, LambFollowsItsFormula) {
   Coupled U;
   for (int n = 1; n <= 50; ++n) {
     run.chain.step();
-    U(q, {}, g);
+    evaluated(U, q, {}, g);
     for (std::size_t i = 0; i < 6; ++i) {
       m[i] = 0.9 * m[i] + 0.1 * g[i], v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
       r[i] = m[i] / (1 - std::pow(0.9, n)) / (std::sqrt(v[i] / (1 - std::pow(0.999, n))) + 1e-8) + 0.1 * q[i];
@@ -149,7 +149,8 @@ TEST(Optimizers, StandBesideThermodynamicParts) {
   chain.start(start);
   for (int n = 0; n < 2000; ++n) chain.step();
   Vec g(6);
-  Coupled()(chain.q(), {}, g);
+  Coupled potential;
+  evaluated(potential, chain.q(), {}, g);
   for (const double x : g) EXPECT_NEAR(x, 0, 1e-3);
   EXPECT_EQ(chain.state().memory.size(), 2 * size) << "only the part that needs it remembers";
 }
@@ -185,25 +186,24 @@ TEST(Penalties, GradientsAreRight) {
   for (const Penalty& row : penalties()) {
     struct Matrix : Potential<double> {
       std::vector<Block> list{{.name = "tall", .shape = {4, 2}}, {.name = "flat", .shape = {2, 3}, .offset = 8}, {.name = "bias", .shape = {2}, .offset = 14}};
-      std::vector<Block> blocks() const override { return list; }
-      void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
-      double operator()(std::span<const double>, Batch, std::span<double> g) override {
-        return std::fill(g.begin(), g.end(), 0.0), 0;
+      const std::vector<Block>& blocks() const override { return list; }
+      double operator()(Weights<const double>, const Evaluation&, Weights<double> g) override {
+        for (std::size_t b = 0; b < list.size(); ++b) std::fill_n(g[b], list[b].size(), 0.0);
+        return 0;
       }
       std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Matrix>(*this); }
     };
     Choice choice = Choice::number_of(std::string(row.name), "strength", 0.7);
     if (row.parameters.size() > 1) choice.values["radius"] = 0.5;  // among the entries of the point
-    const auto u =
-        with_penalties<double>(std::make_unique<Matrix>(), {{"tall", choice}, {"flat", choice}, {"bias", choice}});
+    Energy<double> u = with_terms(std::make_unique<Matrix>(), {}, {{"tall", choice}, {"flat", choice}, {"bias", choice}});
     SCOPED_TRACE(row.name);
-    expect_gradient_matches(*u, some_point(16, 0.8));
+    expect_gradient_matches(u, some_point(16, 0.8));
   }
 }
 
 TEST(Penalties, AnOrthogonalMatrixCostsNothing) {
   for (const Block& block : {Block{.name = "w", .shape = {3, 2}}, Block{.name = "w", .shape = {2, 3}}}) {
-    const Vec q = block.rows == 3 ? Vec{0.6, 0, 0.8, 0, 0, 1} : Vec{0.6, 0.8, 0, 0, 0, 1};
+    const Vec q = block.rows() == 3 ? Vec{0.6, 0, 0.8, 0, 0, 1} : Vec{0.6, 0.8, 0, 0, 0, 1};
     Vec g(6, 0.0);
     const auto& row = row_named("orthogonal", penalties(), "penalty");
     EXPECT_NEAR(row.add_double(block, q, {3, 0}, g), 0, 1e-15);
@@ -234,7 +234,7 @@ TEST(Penalties, NumbersBelowZeroAreRefused) {
   Choice choice = Choice::number_of("box", "strength", 1);
   choice.values["radius"] = -0.5;
   EXPECT_THAT(error_of([&] {
-                with_penalties<double>(std::make_unique<Coupled>(), {{"layer1.weight", choice}});
+                with_terms(std::make_unique<Coupled>(), {}, {{"layer1.weight", choice}});
               }),
               HasSubstr("radius is -0.5; it must be at least 0"));
 }

@@ -202,7 +202,7 @@ TEST(FilterNormalisation, GivesEveryRowTheLengthOfTheWeights) {
       double mine = 0, theirs = 0;
       for (std::size_t k = b.offset + r * b.columns(); k < b.offset + (r + 1) * b.columns(); ++k)
         mine += d[k] * d[k], theirs += q[k] * q[k];
-      EXPECT_NEAR(mine, b.vector ? 0 : theirs, 1e-14) << b.name << " row " << r;
+      EXPECT_NEAR(mine, b.is_matrix() ? theirs : 0, 1e-14) << b.name << " row " << r;
     }
   EXPECT_EQ(d, filter_normalised(blocks, q, 1, 0));
   EXPECT_NE(d, filter_normalised(blocks, q, 2, 0));

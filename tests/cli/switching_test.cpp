@@ -2,6 +2,7 @@
 // Infinite-switch simulated tempering: the force is that of one energy, and weighted draws follow the law asked for.
 #include <gmock/gmock.h>
 
+#include "tests/evaluated.h"
 #include "kelvin/energy/switched.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/program.h"
@@ -23,32 +24,33 @@ const std::string moves = "warmup = 20000\npart.all = { step = 0.1, temperature 
 TEST(Switching, ForceAndWeightsAreThoseOfOneEnergy) {
   const Choice toy("double_well");
   auto plain = make_toy<double>(toy);
-  auto switched = with_switching<double>(make_toy<double>(toy), {0.5, highest, 12, 300});
+  Energy<double> switched(make_toy<double>(toy));
+  switched.law = switching_law<double>({0.5, highest, 12, 300});
   std::vector<double> q = {0.3}, g(1), other(1), slope(1);
   for (int n = 0; n < 400; ++n) {  // three looks, at points all over; then frozen
     q[0] = 1.5 * std::sin(n);
-    (*switched)(q, {}, g);
+    switched(q, {}, g);
   }
-  const std::vector<double> learnt(switched->memory().begin(), switched->memory().end());
+  const std::vector<double> learnt(switched.memory().begin(), switched.memory().end());
   double previous = NAN, before = NAN;
   for (double x = -1.4; x < 1.4; x += 0.1) {
     const double eps = 1e-5;
-    const double ahead = (*switched)(std::vector<double>{x + eps}, {}, other);
-    const double behind = (*switched)(std::vector<double>{x - eps}, {}, other);
-    const double W = (*switched)(std::vector<double>{x}, {}, g);
+    const double ahead = switched(std::vector<double>{x + eps}, {}, other);
+    const double behind = switched(std::vector<double>{x - eps}, {}, other);
+    const double W = switched(std::vector<double>{x}, {}, g);
     EXPECT_NEAR(g[0], (ahead - behind) / (2 * eps), 1e-8);  // the error of a central difference is eps^2
-    const double U = (*plain)(std::vector<double>{x}, {}, slope);
-    EXPECT_DOUBLE_EQ(switched->asked_for(W, std::vector<double>{x}).energy, U);
-    EXPECT_NEAR(switched->asked_for(W, std::vector<double>{x}).slope * g[0], slope[0], 1e-12);
+    const double U = evaluated(*plain, std::vector<double>{x}, {}, slope);
+    EXPECT_DOUBLE_EQ(switched.asked_for(W, std::vector<double>{x}).energy, U);
+    EXPECT_NEAR(switched.asked_for(W, std::vector<double>{x}).slope * g[0], slope[0], 1e-12);
     // exp(-U/T) / exp(-W/T), up to a constant
-    const double weight = switched->log_weight(std::vector<double>{x}) + (U - W) / 0.5;
+    const double weight = switched.log_weight(std::vector<double>{x}) + (U - W) / 0.5;
     if (!std::isnan(previous)) {
       EXPECT_NEAR(weight, previous, 1e-12);
     }
     EXPECT_NE(W - U, before);
     previous = weight, before = W - U;
   }
-  EXPECT_EQ(learnt, std::vector<double>(switched->memory().begin(), switched->memory().end()));
+  EXPECT_EQ(learnt, std::vector<double>(switched.memory().begin(), switched.memory().end()));
 }
 
 struct Weighed {

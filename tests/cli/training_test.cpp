@@ -284,17 +284,14 @@ TEST(Patience, PaceMultipliesTheStep) {
 
 TEST(Pieces, AddUpToTheWhole) {
   const Choice prior = Choice::number_of("gaussian", "scale", 0.5), l1 = Choice::number_of("l1", "strength", 0.2);
-  const auto u = with_penalties<double>(with_priors<double>(std::make_unique<Coupled>(), {{"layer1.weight", prior}}),
-                                        {{"layer2.weight", l1}});
+  Energy<double> u = with_terms(std::make_unique<Coupled>(), {{"layer1.weight", prior}}, {{"layer2.weight", l1}});
   const Vec q{0.3, -0.5, 0.2, -0.4, 0.1, 0.6};
   Vec loss(6), g[3] = {Vec(6), Vec(6), Vec(6)};
   double U[3];
-  for (const int piece : {2, 0, 1}) {
-    u->prepare({{}, piece});
-    U[piece] = (*u)(q, {}, g[piece]);
-  }
+  for (const int piece : {2, 0, 1}) U[piece] = u(q, {.piece = piece}, g[piece]);
   EXPECT_NEAR(U[0], U[1] + U[2], 1e-15);
-  EXPECT_EQ(U[1], Coupled()(q, {}, loss));
+  Coupled plain;
+  EXPECT_EQ(U[1], evaluated(plain, q, {}, loss));
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_NEAR(g[0][i], g[1][i] + g[2][i], 1e-15);
     EXPECT_EQ(g[1][i], loss[i]);
@@ -316,7 +313,7 @@ struct Masked {
   Noise<double> noise;
   Chain<double> chain;
   Masked(const Choice& mask, const PartSettings& part)
-      : chain(with_masks<double>(std::make_unique<Coupled>(), {{"layer1.weight", mask}}),
+      : chain(with_masks(std::make_unique<Coupled>(), {{"layer1.weight", mask}}),
               make_recipe({{"all", part}}, {}, Coupled().blocks(), {}), Batches({}, 0, 4, 0), noise, 4, 0) {
     chain.start(start());
   }
@@ -339,12 +336,12 @@ TEST(Masks, RandomSubsetMultirateFollowsItsAlgorithm) {
     for (std::size_t i = 0; i < 3; ++i) q[i] = slow[i] ? 0 : q[i];
     for (int n = 0; n < k; ++n) {
       run.chain.step();
-      U(q, {}, g);
+      evaluated(U, q, {}, g);
       for (std::size_t i = 0; i < 6; ++i) q[i] -= i < 3 && slow[i] ? 0 : h * g[i];
     }
     for (std::size_t i = 0; i < 3; ++i) q[i] = slow[i] ? stored[i] : q[i];
     run.chain.step();
-    U(q, {}, g);
+    evaluated(U, q, {}, g);
     for (std::size_t i = 0; i < 6; ++i) q[i] -= (i < 3 && slow[i] ? h * k : h) * g[i];
     for (std::size_t i = 0; i < 6; ++i) ASSERT_NEAR(run.chain.q()[i], q[i], 1e-14) << round;
   }
@@ -356,24 +353,27 @@ TEST(Masks, DropoutLeavesOutWholeInputsAndKeepsTheMean) {
   // U = sum of the weights, 2 x 3: its mean over masks is U itself
   struct Sum : Potential<double> {
     std::vector<Block> list{{.name = "w", .shape = {2, 3}}, {.name = "b", .shape = {2}, .offset = 6}};
-    std::vector<Block> blocks() const override { return list; }
-    void arrange(std::span<const Block>) override {}
-    double operator()(std::span<const double> q, Batch, std::span<double> g) override {
+    const std::vector<Block>& blocks() const override { return list; }
+    double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
       double U = 0;
-      for (const double x : q) U += x;
-      return std::fill(g.begin(), g.end(), 1.0), U;
+      for (std::size_t b = 0; b < 2; ++b)
+        for (std::size_t i = 0; i < list[b].size(); ++i) {
+          U += q[b][i];
+          g[b][i] = 1;
+        }
+      return U;
     }
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Sum>(*this); }
   };
   const Choice mask("dropout", {{"share", 0.2}});
-  const auto u = with_masks<double>(std::make_unique<Sum>(), {{"w", mask}, {"b", mask}});
+  Energy<double> u = with_masks(std::make_unique<Sum>(), {{"w", mask}, {"b", mask}});
   const Vec q{1, 2, 3, 4, 5, 6, 7, 8};
   Vec g(8);
   double mean = 0;
   const int evaluations = 20000;
   for (int n = 0; n < evaluations; ++n) {
-    u->prepare({{3, 0, std::uint64_t(n), 0}, 0});
-    mean += (*u)(q, {}, g) / evaluations;
+    u.estimate.prepare({3, 0, std::uint64_t(n), 0});
+    mean += u(q, {}, g) / evaluations;
     for (std::size_t j = 0; j < 3; ++j) ASSERT_EQ(g[j], g[3 + j]) << "an input goes with all its weights";
     for (std::size_t j = 0; j < 3; ++j) ASSERT_TRUE(g[j] == 0 || g[j] == 1.25);
     ASSERT_EQ(g[6], 1) << "biases stay";

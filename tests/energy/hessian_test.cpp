@@ -14,8 +14,8 @@ using testing::ElementsAre;
 
 TEST(Hessian, OfALinearModelIsTwiceTheMeanOuterProductOfTheInputs) {
   const Dataset d = regression(20, 1);
-  const auto u = make(network({3, 1}, {"relu"}), d);
-  const auto h = hessian(*u, some_point(4, 1), {});
+  Energy<double> u(make(network({3, 1}, {"relu"}), d));
+  const auto h = hessian(u, some_point(4, 1), {});
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t j = 0; j < 4; ++j) {
       double exact = 0;
@@ -26,9 +26,9 @@ TEST(Hessian, OfALinearModelIsTwiceTheMeanOuterProductOfTheInputs) {
 }
 
 TEST(Hessian, IsSymmetricAndItsEigenvaluesAscendToTheTrace) {
-  const auto u = make(network({3, 4, 2}, {"tanh"}), regression(20, 2));
-  const std::size_t n = dimension_of(*u);
-  const auto h = hessian(*u, some_point(n, 0.7), {});
+  Energy<double> u(make(network({3, 4, 2}, {"tanh"}), regression(20, 2)));
+  const std::size_t n = dimension_of(u);
+  const auto h = hessian(u, some_point(n, 0.7), {});
   const auto values = eigenvalues(h);
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -47,8 +47,8 @@ TEST(Hessian, IsSymmetricAndItsEigenvaluesAscendToTheTrace) {
 TEST(Hessian, OfAReluNetworkHasNoTraceOfItsKinks) {
   constexpr std::size_t units = 20, each = 4;  // of W1_k and b1_k
   const Dataset d = regression(2000, 1);
-  const auto u = make(network({3, long(units), 1}, {"relu"}), d);
-  const std::size_t n = dimension_of(*u), w2 = units * each;
+  Energy<double> u(make(network({3, long(units), 1}, {"relu"}), d));
+  const std::size_t n = dimension_of(u), w2 = units * each;
   const auto q = some_point(n, 0.7);
   std::vector<double> exact(n * n), slope(n);
   for (std::size_t r = 0; r < d.rows; ++r) {
@@ -74,7 +74,7 @@ TEST(Hessian, OfAReluNetworkHasNoTraceOfItsKinks) {
         exact[(w2 + k) * n + place(k, j)] += share * (f - d.targets[r]) * x[j];
       }
   }
-  EXPECT_LT(distance(hessian(*u, q, {}), exact), 1e-6 * norm(exact));  // rounding: 1e-15 / 1.5e-8 per entry
+  EXPECT_LT(distance(hessian(u, q, {}), exact), 1e-6 * norm(exact));  // rounding: 1e-15 / 1.5e-8 per entry
 }
 
 // f = w2 relu(w1 x + b1) + b2 with w1 x + b1 = 3e-9, U = (f - y)^2 of one row: the kink is nearer than the first
@@ -82,10 +82,10 @@ TEST(Hessian, OfAReluNetworkHasNoTraceOfItsKinks) {
 TEST(Hessian, StepsBackFromAKinkNearby) {
   Dataset d;
   d.rows = 1, d.input_names = {"x"}, d.target_names = {"y"}, d.inputs = {0.5}, d.targets = {1};
-  const auto u = make(network({1, 1, 1}, {"relu"}), d);
+  Energy<double> u(make(network({1, 1, 1}, {"relu"}), d));
   const double z = 3e-9, w2 = 0.8, b2 = 0.3, miss = w2 * z + b2 - 1;
   const double slope[] = {0.5 * w2, w2, z, 1};  // by w1, b1, w2, b2
-  const auto h = hessian(*u, std::vector<double>{1, -0.5 + z, w2, b2}, {});
+  const auto h = hessian(u, std::vector<double>{1, -0.5 + z, w2, b2}, {});
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t j = 0; j < 4; ++j) {
       const double bend = i + j == 2 && i != j ? 0.5 : i + j == 3 && i > 0 && j > 0 ? 1 : 0;  // d2 f
@@ -94,8 +94,8 @@ TEST(Hessian, StepsBackFromAKinkNearby) {
 }
 
 TEST(Hessian, RefusesManyParameters) {
-  const auto u = make(network({3, 700, 2}, {"tanh"}), regression(5, 2));
-  EXPECT_THROW(hessian(*u, some_point(dimension_of(*u), 1), {}), Error);
+  Energy<double> u(make(network({3, 700, 2}, {"tanh"}), regression(5, 2)));
+  EXPECT_THROW(hessian(u, some_point(dimension_of(u), 1), {}), Error);
 }
 
 }  // namespace

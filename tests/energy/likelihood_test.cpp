@@ -34,10 +34,15 @@ std::pair<ModelSettings, Dataset> suited(const Loss& loss, std::vector<std::stri
   return {s, loss.wants_classes() ? classification(6, std::max<std::size_t>(2, outputs)) : regression(6, outputs)};
 }
 
-template <class Real = double>
-std::vector<Real> gradient(Potential<Real>& u, const std::vector<Real>& q, Batch rows = {}) {
+template <class Real>
+PlacedLikelihood<Real> placed(const Likelihood<Real>& u) {
+  return {u.copy(), u.blocks()};
+}
+
+template <class U, class Real>
+std::vector<Real> gradient(U& u, const std::vector<Real>& q, Batch rows = {}) {
   std::vector<Real> g(q.size(), Real(1e30));  // what was there must not matter
-  u(q, rows, g);
+  evaluated(u, q, rows, g);
   return g;
 }
 
@@ -89,8 +94,8 @@ TEST(Mlp, HasTheValueComputedByHand) {
   // hidden: 1*1 + 0*2 - 1*3 + 0.5 = -1.5 -> 0;   0.5*1 + 1*2 + 0*3 - 0.5 = 2;   output: 7*0 + 3*2 + 0.25 = 6.25
   const std::vector<double> q = {1, 0, -1, 0.5, 1, 0, 0.5, -0.5, 7, 3, 0.25};
   std::vector<double> g(q.size()), out(1);
-  EXPECT_DOUBLE_EQ((*u)(q, {}, g), 5.25 * 5.25);
-  u->predict(q, {}, out);
+  EXPECT_DOUBLE_EQ(evaluated(*u, q, {}, g), 5.25 * 5.25);
+  placed(*u).predict(q, {}, out);
   EXPECT_DOUBLE_EQ(out[0], 6.25);
   EXPECT_THAT(g, ElementsAre(0, 0, 0, 31.5, 63, 94.5, 0, 31.5, 0, 21, 10.5));  // slope of the output 10.5
 }
@@ -107,7 +112,7 @@ TEST(Mlp, BlocksAreNamedShapedAndOrderedLikePyTorch) {
     EXPECT_EQ(blocks[i].rows(), rows[i]);
     EXPECT_EQ(blocks[i].columns(), columns[i]);
     EXPECT_EQ(blocks[i].fan_in, fan_in[i]);
-    EXPECT_EQ(blocks[i].vector, columns[i] == 1);
+    EXPECT_EQ(blocks[i].is_matrix(), columns[i] > 1);
     EXPECT_EQ(blocks[i].offset, end);
     end += blocks[i].size();
   }
@@ -124,7 +129,7 @@ TEST(Mlp, ABatchIsTheMeanOfItsRows) {
     std::pair<double, std::vector<double>> mean{0, std::vector<double>(q.size())};
     std::vector<double> g(q.size());
     for (const std::uint32_t& row : rows) {
-      mean.first += (*u)(q, {&row, 1}, g) / double(rows.size());
+      mean.first += evaluated(*u, q, {&row, 1}, g) / double(rows.size());
       for (std::size_t i = 0; i < g.size(); ++i) mean.second[i] += g[i] / double(rows.size());
     }
     return mean;
@@ -133,7 +138,7 @@ TEST(Mlp, ABatchIsTheMeanOfItsRows) {
   std::iota(all.begin(), all.end(), 0);
   for (const std::vector<std::uint32_t>& rows : {{5}, {7, 3, 7, 1299, 0}, all}) {
     std::vector<double> g(q.size());
-    const double value = (*u)(q, rows, g);
+    const double value = evaluated(*u, q, rows, g);
     const auto [mean, slope] = mean_of_single_rows(rows);
     EXPECT_NEAR(value, mean, 1e-13 * std::abs(mean) * 30);  // rounding of at most 1300 terms, as a random walk
     EXPECT_LT(distance(g, slope), 1e-12 * norm(slope));
@@ -146,10 +151,10 @@ TEST(Mlp, AnEmptyBatchIsEveryRowToTheBit) {
   std::iota(all.begin(), all.end(), 0);
   const auto q = some_point<float>(26, 0.7);
   std::vector<float> g(q.size()), h(q.size()), out(2 * many), gathered(2 * many);
-  EXPECT_EQ((*u)(q, {}, g), (*u)(q, all, h));
+  EXPECT_EQ(evaluated(*u, q, {}, g), evaluated(*u, q, all, h));
   EXPECT_EQ(g, h);
-  u->predict(q, {}, out);
-  u->predict(q, all, gathered);
+  placed(*u).predict(q, {}, out);
+  placed(*u).predict(q, all, gathered);
   EXPECT_EQ(out, gathered);
 }
 
@@ -157,9 +162,9 @@ TEST(Mlp, PredictsTheRowsOfABatchInTheirOrder) {
   const auto u = make(network({3, 4, 2}, {"tanh"}), regression(many, 2));
   const auto q = some_point(dimension_of(*u), 0.7);
   std::vector<double> all(2 * many), some(6);
-  u->predict(q, {}, all);
+  placed(*u).predict(q, {}, all);
   const std::vector<std::uint32_t> rows = {1200, 3, 600};
-  u->predict(q, rows, some);
+  placed(*u).predict(q, rows, some);
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(some[2 * i + k], all[2 * rows[i] + k], 1e-14);
 }
@@ -173,7 +178,7 @@ TEST(Mlp, ArrangedBlocksGiveThePermutedGradient) {
   const auto q = some_point(dimension_of(*u), 0.7);
   const auto g = gradient(*u, q);
   std::vector<double> unused(q.size());
-  const double value = (*u)(q, {}, unused);
+  const double value = evaluated(*u, q, {}, unused);
 
   std::size_t offset = 0;
   for (const std::size_t i : {4, 2, 0, 3, 1}) {
@@ -186,13 +191,14 @@ TEST(Mlp, ArrangedBlocksGiveThePermutedGradient) {
       std::copy_n(x.begin() + long(before[b].offset), blocks[b].size(), out.begin() + long(blocks[b].offset));
     return out;
   };
+  Energy<double> arranged(u->clone());
   std::reverse(blocks.begin(), blocks.end());  // found by name, not by place
-  u->arrange(blocks);
+  arranged.arrange(blocks);
   std::reverse(blocks.begin(), blocks.end());
-  EXPECT_EQ(gradient(*u, permuted(q)), permuted(g));
-  EXPECT_EQ((*u)(permuted(q), {}, unused), value);
-  blocks[0].rows = 3;
-  EXPECT_THROW(u->arrange(blocks), Error);
+  EXPECT_EQ(gradient(arranged, permuted(q)), permuted(g));
+  EXPECT_EQ(arranged(permuted(q), {}, unused), value);
+  blocks[0].shape = {3, 3};
+  EXPECT_THROW(arranged.arrange(blocks), Error);
 }
 
 TEST(Mlp, ClonesAgreeToTheBitAndShareNothingThatChanges) {
@@ -220,10 +226,14 @@ TEST(Mlp, EvaluationsAfterTheFirstAllocateNothing) {
   const auto q = some_point<float>(100, 0.7);
   std::vector<float> g(q.size());
   const std::vector<std::uint32_t> rows = {1, 2, 3};
-  (*u)(q, {}, g);
+  Energy<float> energy(u->clone());
+  const auto both = [&] {
+    energy(q, {.rows = rows}, g);
+    energy(q, {}, g);
+  };
+  both();
   const std::size_t before = allocations;
-  (*u)(q, rows, g);
-  (*u)(q, {}, g);
+  both();
   EXPECT_EQ(allocations, before);
 }
 
@@ -246,9 +256,9 @@ TEST(Score, IsInTheOriginalUnitsOfTheTargets) {
       r[6 + k] = (q[6 + k] - mean[k]) / scale[k];
       if (r.size() == 10) r[8 + k] -= std::log(scale[k]);
     }
-    const Score a = in_original->score(q, {}), b = in_stored->score(r, {});
+    const Score a = placed(*in_original).score(q, {}), b = placed(*in_stored).score(r, {});
     std::vector<double> unused(q.size());
-    EXPECT_NEAR(a.loss, (*in_original)(q, {}, unused), 1e-13) << loss;
+    EXPECT_NEAR(a.loss, evaluated(*in_original, q, {}, unused), 1e-13) << loss;
     EXPECT_NEAR(b.loss, a.loss, 1e-12) << loss;
     EXPECT_NEAR(b.rmse, a.rmse, 1e-12) << loss;
     EXPECT_TRUE(std::isnan(a.accuracy));
@@ -267,9 +277,9 @@ TEST(Score, AFixedScaleIsGivenInOriginalUnits) {
   const std::vector<double> q(4);
   std::vector<double> g(4);
   // The density of the stored number is `scale` times that of the original one.
-  EXPECT_NEAR((*u)(q, {}, g), u->score(q, {}).loss - std::log(10), 1e-13);
-  const double rmse = u->score(q, {}).rmse;
-  EXPECT_NEAR(u->score(q, {}).loss, rmse * rmse / (2 * 400) + std::log(20) + std::log(2 * M_PI) / 2, 1e-13);
+  EXPECT_NEAR(evaluated(*u, q, {}, g), placed(*u).score(q, {}).loss - std::log(10), 1e-13);
+  const double rmse = placed(*u).score(q, {}).rmse;
+  EXPECT_NEAR(placed(*u).score(q, {}).loss, rmse * rmse / (2 * 400) + std::log(20) + std::log(2 * M_PI) / 2, 1e-13);
 }
 
 TEST(Score, CountsRightClassesBySignProbabilityOrLargestOutput) {
@@ -280,15 +290,15 @@ TEST(Score, CountsRightClassesBySignProbabilityOrLargestOutput) {
     ModelSettings s = network({3, 1}, {"relu"}, loss);
     if (std::string(loss) == "log") s.output = "sigmoid";
     const auto u = make(s, d);
-    EXPECT_DOUBLE_EQ(u->score(std::vector<double>{3, 0, 0, 0}, {}).accuracy, 0.75) << loss;
-    EXPECT_DOUBLE_EQ(u->score(std::vector<double>{-3, 0, 0, 0}, {}).accuracy, 0.25) << loss;
-    EXPECT_TRUE(std::isnan(u->score(std::vector<double>{3, 0, 0, 0}, {}).rmse));
+    EXPECT_DOUBLE_EQ(placed(*u).score(std::vector<double>{3, 0, 0, 0}, {}).accuracy, 0.75) << loss;
+    EXPECT_DOUBLE_EQ(placed(*u).score(std::vector<double>{-3, 0, 0, 0}, {}).accuracy, 0.25) << loss;
+    EXPECT_TRUE(std::isnan(placed(*u).score(std::vector<double>{3, 0, 0, 0}, {}).rmse));
   }
   for (const char* loss : {"softmax_cross_entropy", "mean_squared"}) {
     const auto u = make(network({3, 2}, {"relu"}, loss), d);
-    EXPECT_DOUBLE_EQ(u->score(std::vector<double>{-1, 0, 0, 1, 0, 0, 0, 0}, {}).accuracy, 0.75) << loss;
+    EXPECT_DOUBLE_EQ(placed(*u).score(std::vector<double>{-1, 0, 0, 1, 0, 0, 0, 0}, {}).accuracy, 0.75) << loss;
     const std::vector<std::uint32_t> wrong = {3};
-    EXPECT_DOUBLE_EQ(u->score(std::vector<double>{-1, 0, 0, 1, 0, 0, 0, 0}, wrong).accuracy, 0) << loss;
+    EXPECT_DOUBLE_EQ(placed(*u).score(std::vector<double>{-1, 0, 0, 1, 0, 0, 0, 0}, wrong).accuracy, 0) << loss;
   }
 }
 
@@ -402,7 +412,7 @@ void expect_plain_gradient(const std::vector<long>& sizes, std::size_t rows, dou
   std::iota(backwards.rbegin(), backwards.rend(), 0);
   for (const Batch batch : {Batch{}, Batch(backwards)}) {
     std::vector<Real> g(n, Real(NAN));
-    EXPECT_NEAR((*network)(std::vector<Real>(q.begin(), q.end()), batch, g), U, tolerance * U);
+    EXPECT_NEAR(evaluated(*network, std::vector<Real>(q.begin(), q.end()), batch, g), U, tolerance * U);
     std::vector<double> difference(n);
     for (std::size_t i = 0; i < n; ++i) difference[i] = double(g[i]) - expected[i];
     EXPECT_LT(norm(difference), tolerance * norm(expected))
@@ -440,7 +450,7 @@ TEST(Mlp, AWeightThatIsNanShowsInU) {
         auto q = some_point<float>(n, 0.3);
         std::vector<float> g(n);
         q[b.offset] = NAN;
-        EXPECT_TRUE(std::isnan((*network)(q, {}, g))) << activation << " " << b.name;
+        EXPECT_TRUE(std::isnan(evaluated(*network, q, {}, g))) << activation << " " << b.name;
       }
     }
 }
@@ -454,16 +464,14 @@ TEST(Mlp, WhatIsNotWantedIsNotNeededForTheRest) {
     settings.layers = sizes;
     const auto network = make_likelihood<double>(settings, data, {});
     const auto blocks = network->blocks();
-    network->arrange(blocks);
     const auto q = some_point(dimension_of(*network), 0.3);
     std::vector<double> whole(q.size()), part(q.size(), NAN);
-    network->operator()(q, {}, whole);
+    evaluated(*network, q, {}, whole);
     for (std::size_t wanted = 0; wanted < blocks.size(); ++wanted) {
       std::vector<char> mask(blocks.size(), 0);
       mask[wanted] = 1;
-      network->want(mask);
       std::fill(part.begin(), part.end(), NAN);
-      network->operator()(q, {}, part);
+      evaluated(*network, q, {}, part, mask);
       for (std::size_t i = blocks[wanted].offset; i < blocks[wanted].offset + blocks[wanted].size(); ++i)
         EXPECT_EQ(part[i], whole[i]);
     }

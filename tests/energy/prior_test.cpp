@@ -112,53 +112,53 @@ std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d)
 
 TEST(WithPriors, GradientIsRightForEveryRow) {
   for (const Choice& c : examples) {
-    const auto u =
-        with_priors(mlp(network({2, 3, 1}), line(10)), {{"layer1.weight", c}, {"layer2.bias", choice("gaussian")}});
-    expect_gradient_matches(*u, some_point(dimension_of(*u), 0.7));
+    Energy<double> u =
+        with_terms(mlp(network({2, 3, 1}), line(10)), {{"layer1.weight", c}, {"layer2.bias", choice("gaussian")}});
+    expect_gradient_matches(u, some_point(dimension_of(u), 0.7));
   }
 }
 
 TEST(WithPriors, AddsTheEnergiesOverTheNumberOfRowsWhateverTheBatch) {
   const auto plain = mlp(network({2, 3, 1}), line(10));
-  const auto u = with_priors(plain->clone(), {{"layer1.weight", choice("gaussian", {{"scale", 2}})}});
-  const auto q = some_point(dimension_of(*u), 0.7);
+  Energy<double> u = with_terms(plain->clone(), {{"layer1.weight", choice("gaussian", {{"scale", 2}})}});
+  const auto q = some_point(dimension_of(u), 0.7);
   double energy = 0;
   for (std::size_t i = 0; i < 6; ++i) energy += q[i] * q[i] / 8;
   const std::vector<std::uint32_t> some = {1, 4};
   for (const Batch rows : {Batch(), Batch(some)}) {
     std::vector<double> g(q.size()), h(q.size());
-    EXPECT_NEAR((*u)(q, rows, g) - (*plain)(q, rows, h), energy / 10, 1e-15);
+    EXPECT_NEAR(evaluated(u, q, rows, g) - evaluated(*plain, q, rows, h), energy / 10, 1e-15);
     for (std::size_t i = 0; i < q.size(); ++i) EXPECT_NEAR(g[i] - h[i], i < 6 ? q[i] / 40 : 0, 1e-15);
   }
-  EXPECT_EQ(u->rows(), 10u);
+  EXPECT_EQ(u.rows(), 10u);
 }
 
 TEST(WithPriors, WithoutDataTheShareIsOne) {
-  const auto u = with_priors(make_toy<double>(choice("quartic")), {{"q", choice("gaussian")}});
+  Energy<double> u = with_terms(make_toy<double>(choice("quartic")), {{"q", choice("gaussian")}});
   std::vector<double> g(1);
-  EXPECT_DOUBLE_EQ((*u)(std::vector<double>{2}, {}, g), 4 + 2);
+  EXPECT_DOUBLE_EQ(u(std::vector<double>{2}, {}, g), 4 + 2);
   EXPECT_DOUBLE_EQ(g[0], 8 + 2);
 }
 
 TEST(WithPriors, FollowsItsBlockWhenArrangedAndCloned) {
-  const auto u = with_priors(mlp(network({2, 1}), line(10)), {{"layer1.bias", choice("gaussian", {{"scale", 0.1}})}});
-  auto blocks = u->blocks();
+  Energy<double> u = with_terms(mlp(network({2, 1}), line(10)), {{"layer1.bias", choice("gaussian", {{"scale", 0.1}})}});
+  auto blocks = u.blocks();
   const std::vector<double> q = {0.3, -0.5, 1.1}, turned = {1.1, 0.3, -0.5};
   std::vector<double> g(3), h(3);
-  const double before = (*u)(q, {}, g);
+  const double before = u(q, {}, g);
   blocks[0].offset = 1, blocks[1].offset = 0;
-  u->arrange(blocks);
-  EXPECT_EQ((*u)(turned, {}, h), before);
+  u.arrange(blocks);
+  EXPECT_EQ(u(turned, {}, h), before);
   EXPECT_THAT(h, ElementsAre(g[2], g[0], g[1]));
-  const auto copy = u->clone();
-  EXPECT_EQ((*copy)(turned, {}, g), before);
+  Energy<double> copy = u;
+  EXPECT_EQ(copy(turned, {}, g), before);
   EXPECT_EQ(g, h);
 }
 
 TEST(WithPriors, RefusesUnknownAndRepeatedBlocks) {
-  EXPECT_THROW(with_priors(mlp(network({2, 1}), line(5)), {{"layer3.weight", choice("gaussian")}}), Error);
-  EXPECT_THROW(with_priors(mlp(network({2, 1}), line(5)),
-                           {{"layer1.bias", choice("gaussian")}, {"layer1.bias", choice("flat")}}),
+  EXPECT_THROW(with_terms(mlp(network({2, 1}), line(5)), {{"layer3.weight", choice("gaussian")}}), Error);
+  EXPECT_THROW(with_terms(mlp(network({2, 1}), line(5)),
+                          {{"layer1.bias", choice("gaussian")}, {"layer1.bias", choice("flat")}}),
                Error);
 }
 

@@ -53,7 +53,7 @@ Moments summed(const Case& c, double T) {
     for (std::size_t j = 0; j < (n == 1 ? 1 : points); ++j) {
       q[0] = at(i, 0);
       if (n == 2) q[1] = at(j, 1);
-      const double value = (*u)(q, {}, g), w = std::exp(-value / T);
+      const double value = evaluated(*u, q, {}, g), w = std::exp(-value / T);
       sum += w, energy += w * value;
       for (std::size_t k = 0; k < n; ++k) first[k] += w * q[k], second[k] += w * q[k] * q[k];
     }
@@ -126,10 +126,10 @@ TEST(Toys, FloatsSeeTheSameEnergy) {
     const auto q = some_point<float>(n, 0.8);
     std::vector<float> g(n);
     std::vector<double> h(n);
-    const double U = (*in_double)(std::vector<double>(q.begin(), q.end()), {}, h);
+    const double U = evaluated(*in_double, std::vector<double>(q.begin(), q.end()), {}, h);
     const double rounding =
         4 * std::numeric_limits<float>::epsilon();  // of a term or a sum, where the toy works in float
-    EXPECT_NEAR((*in_float)(q, {}, g), U, rounding * std::abs(U)) << c.toy.name;
+    EXPECT_NEAR(evaluated(*in_float, q, {}, g), U, rounding * std::abs(U)) << c.toy.name;
     for (std::size_t k = 0; k < n; ++k) EXPECT_NEAR(g[k], h[k], rounding * std::abs(h[k])) << c.toy.name;
   }
 }
@@ -139,9 +139,9 @@ TEST(Toys, TheNoisyGradientHasItsVarianceAndSumsToTheGradient) {
   ASSERT_EQ(u->rows(), 50u);
   const std::vector<double> q{0.3, -1.1};
   std::vector<double> g(2), exact(2), mean(2, 0.0), square(2, 0.0);
-  (*u)(q, {}, exact);
+  evaluated(*u, q, {}, exact);
   for (std::uint32_t row = 0; row < 50; ++row) {
-    (*u)(q, Batch(&row, 1), g);
+    evaluated(*u, q, Batch(&row, 1), g);
     for (std::size_t i = 0; i < 2; ++i) mean[i] += g[i] / 50, square[i] += (g[i] - exact[i]) * (g[i] - exact[i]) / 50;
   }
   for (std::size_t i = 0; i < 2; ++i) {
@@ -153,7 +153,7 @@ TEST(Toys, TheNoisyGradientHasItsVarianceAndSumsToTheGradient) {
 TEST(Toys, MixtureIsFiniteFarFromAllModes) {
   const auto u = make_toy<double>(with("{ name = 'mixture', sd = 0.1 }"));
   std::vector<double> g(2);
-  EXPECT_NEAR((*u)(std::vector<double>{104, 0}, {}, g), 100 * 100 / (2 * 0.01), 1);
+  EXPECT_NEAR(evaluated(*u, std::vector<double>{104, 0}, {}, g), 100 * 100 / (2 * 0.01), 1);
   EXPECT_NEAR(g[0], 100 / 0.01, 1e-8);
 }
 

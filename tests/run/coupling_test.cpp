@@ -443,9 +443,8 @@ TEST(Couplings, AcrossPartsTakeAllGradientsThatTheyMix) {
   chain.step();  // the last gradient was asked for by part a alone
   std::vector<double> x(chain.x().begin(), chain.x().end()), g(x.size()), q(chain.q().begin(), chain.q().end()),
       raw(x.size());
-  auto potential = w.problem.potential->clone();
-  potential->arrange(w.problem.recipe.blocks);
-  (*potential)(q, {}, raw);
+  Energy<double> energy = *w.problem.energy;
+  energy(q, {}, raw);
   chain.gradient_at(x, g);
   double along = 0, expected = 0;  // x . B'g = q . g
   for (std::size_t i = 0; i < x.size(); ++i) along += x[i] * g[i], expected += q[i] * raw[i];

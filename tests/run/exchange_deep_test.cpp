@@ -13,22 +13,24 @@ namespace {
 // only exchanges see it. The mean of 16 batches of 4 rows has an error of deviation 1.
 class RowsWithNoise final : public Potential<double> {
  public:
-  std::vector<Block> blocks() const override { return {{.name = "q"}}; }
-  void arrange(std::span<const Block>) override {}
+  const std::vector<Block>& blocks() const override { return list_; }
   std::size_t rows() const override { return 100000; }
-  double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
-    const double x = q[0];
-    g[0] = 12 * x * (x * x - 1) + 0.25;
+  double operator()(Weights<const double> q, const Evaluation& e, Weights<double> g) override {
+    const double x = *q[0];
+    *g[0] = 12 * x * (x * x - 1) + 0.25;
     double sum = 0;
-    for (const std::uint32_t row : rows) {
+    for (const std::uint32_t row : e.rows) {
       std::uint64_t mixed = std::bit_cast<std::uint64_t>(x) + row * 0x9e3779b97f4a7c15u;
       mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
       mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-      sum += (mixed >> 63 ? 8 : -8) / double(rows.size());
+      sum += (mixed >> 63 ? 8 : -8) / double(e.rows.size());
     }
     return 3 * (x * x - 1) * (x * x - 1) + 0.25 * x + sum;
   }
   std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<RowsWithNoise>(*this); }
+
+ private:
+  std::vector<Block> list_{{.name = "q"}};
 };
 
 // P(x > 0) at the coldest of four temperatures, with `batches` of `rows` at each attempt.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients taken in shares of their rows are those of all of them; ranks are in tests/mpi.
-#include "kelvin/ensemble/shared_rows.h"
+#include "kelvin/run/problem.h"
 
 #include <gtest/gtest.h>
 
@@ -17,17 +17,15 @@ TEST(SharedRows, AddUpToTheWholeGradient) {
       [](std::string_view) {});
   std::vector<double> q(problem.recipe.size), expected(q.size());
   normals({1, 0, 0, 0}, 0, std::span(q));
-  auto plain = problem.potential->clone();
-  plain->arrange(problem.recipe.blocks);
-  Comm alone;
+  Energy<double> plain = *problem.energy;
   const std::vector<std::uint32_t> some = {3, 1, 30, 7, 7}, two = {4, 2};
   for (const std::size_t shares : {1, 2, 8, 64})
     for (const Batch rows : {Batch(), Batch(some), Batch(two)}) {
-      auto shared = with_shared_rows(problem.potential->clone(), shares, alone)->clone();
-      shared->arrange(problem.recipe.blocks);
+      Energy<double> shared = *problem.energy;
+      shared.estimate.share_rows(shares, shared.rows(), {});
       std::vector<double> g(q.size(), 7);
-      const double U = (*plain)(q, rows, expected);
-      EXPECT_NEAR((*shared)(q, rows, g), U, 1e-13);
+      const double U = plain(q, {.rows = rows}, expected);
+      EXPECT_NEAR(shared(q, {.rows = rows}, g), U, 1e-13);
       for (std::size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], expected[i], 1e-13);
     }
 }

@@ -199,15 +199,14 @@ TEST(TemperingLaws, RoundTripsOfThePaperFormTakeTheTimeForetold) {
 // ---- what must fail
 
 // The force on alpha with the wrong sign, as a misprint would have it.
-class WrongSign final : public Decorated<double> {
- public:
-  explicit WrongSign(std::unique_ptr<Potential<double>> inner) : Decorated<double>(std::move(inner)) {}
-  double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
-    const double U = (*inner_)(q, rows, g);
+struct WrongSign final : ChangedLaw {
+  using ChangedLaw::ChangedLaw;
+  double operator()(double U, std::span<const double> q, std::span<double> g) override {
+    const double W = (*law)(U, q, g);
     g.back() = -g.back();
-    return U;
+    return W;
   }
-  std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<WrongSign>(*this); }
+  std::unique_ptr<Law<double>> clone() const override { return std::make_unique<WrongSign>(*this); }
 };
 
 TEST(TemperingMistakes, AWrongSignOfTheCouplingShowsAtTheTarget) {

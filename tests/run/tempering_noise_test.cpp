@@ -50,18 +50,18 @@ TEST(TemperingNoise, TheTargetHasItsLawWithTheCorrectionOnly) {
 }
 
 // Noise of U, which alpha alone feels: g' times its own.
-class NoisyEnergy final : public Decorated<double> {
+class NoisyEnergy final : public ChangedLaw {
  public:
-  NoisyEnergy(std::unique_ptr<Potential<double>> inner, double deviation)
-      : Decorated<double>(std::move(inner)), deviation_(deviation) {}
-  double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
-    const double U = (*inner_)(q, rows, g);
+  NoisyEnergy(std::unique_ptr<Law<double>> inner, double deviation)
+      : ChangedLaw(std::move(inner)), deviation_(deviation) {}
+  double operator()(double U, std::span<const double> q, std::span<double> g) override {
+    const double W = (*law)(U, q, g);
     std::vector<double> z(1);
     normals({stream_key(9, "energy"), 0, count_++, 0}, 0, std::span(z));
     g.back() += Ramp(TemperingSettings()).slope(q.back()) * deviation_ * z[0];
-    return U;
+    return W;
   }
-  std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<NoisyEnergy>(*this); }
+  std::unique_ptr<Law<double>> clone() const override { return std::make_unique<NoisyEnergy>(*this); }
 
  private:
   double deviation_;

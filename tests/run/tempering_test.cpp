@@ -38,35 +38,34 @@ TEST(Tempering, TheRampHasTheNumbersOfItsFormulas) {
 }
 
 // A bias that has learnt something, so that nothing is zero by accident.
-std::unique_ptr<Potential<double>> taught(const std::string& bias, const std::string& shape) {
+Energy<double> taught(const std::string& bias, const std::string& shape) {
   TemperingSettings s;
   s.form = "potential", s.shape = shape, s.bias = Choice(bias), s.wall = Choice("force");
   s.reference = 0.3, s.capacity = 2;
   Choice toy("double_well");
-  auto U = std::make_unique<Tempered<double>>(make_toy<double>(toy), s, 0.5);
-  std::vector<Block> blocks = U->blocks();
-  blocks.back().offset = 1;
-  U->arrange(blocks);
-  U->learn(true);
+  Energy<double> U(make_toy<double>(toy));
+  U.law = std::make_unique<Tempered<double>>(s, 0.5);
+  U.arrange(U.blocks());
+  U.law->tempered()->learn(true);
   std::vector<double> g(2);
-  for (int n = 0; n < 5000; ++n) (*U)(std::vector<double>{std::sin(0.7 * n), 1.5 * std::sin(n)}, {}, g);
-  U->learn(false);
+  for (int n = 0; n < 5000; ++n) U(std::vector<double>{std::sin(0.7 * n), 1.5 * std::sin(n)}, {}, g);
+  U.law->tempered()->learn(false);
   return U;
 }
 
 TEST(Tempering, TheGradientIsThatOfTheEnergyWithEveryBiasAndShape) {
   for (const TemperingBias& bias : tempering_biases())
     for (const TemperingShape& shape : tempering_shapes()) {
-      const auto U = taught(std::string(bias.name), std::string(shape.name));
+      Energy<double> U = taught(std::string(bias.name), std::string(shape.name));
       std::vector<double> g(2), unused(2);
       for (double alpha = -1.613; alpha < 1.7; alpha += 0.1) {  // not at the nodes, where hills have a kink
         const std::vector<double> q = {0.8, alpha};
-        (*U)(q, {}, g);
+        U(q, {}, g);
         for (std::size_t i = 0; i < 2; ++i) {
           constexpr double eps = 1e-6;
           std::vector<double> up = q, down = q;
           up[i] += eps, down[i] -= eps;
-          const double slope = ((*U)(up, {}, unused) - (*U)(down, {}, unused)) / (2 * eps);
+          const double slope = (U(up, {}, unused) - U(down, {}, unused)) / (2 * eps);
           EXPECT_NEAR(g[i], slope, 1e-7 * (1 + std::abs(slope)))
               << bias.name << " " << shape.name << " " << alpha << " " << i;
         }
@@ -100,10 +99,10 @@ TEST(Tempering, WhatTheBiasHasSeenCorrectsItsGuessOfWhatItHasNot) {
 
 TEST(Tempering, OnlyDrawsAtTheTargetCount) {
   const auto U = taught("none", "smooth");
-  EXPECT_TRUE(U->weighs());
-  EXPECT_EQ(U->log_weight(std::vector<double>{3, 0.39}), 0);
-  EXPECT_EQ(U->log_weight(std::vector<double>{3, -0.39}), 0);
-  EXPECT_EQ(U->log_weight(std::vector<double>{3, 0.41}), -HUGE_VAL);
+  ASSERT_TRUE(U.law);
+  EXPECT_EQ(U.log_weight(std::vector<double>{3, 0.39}), 0);
+  EXPECT_EQ(U.log_weight(std::vector<double>{3, -0.39}), 0);
+  EXPECT_EQ(U.log_weight(std::vector<double>{3, 0.41}), -HUGE_VAL);
 }
 
 // ---- words beside their formulas: tau = 0.5, alpha has temperature 1 and mass 1
@@ -291,9 +290,11 @@ TEST(Tempering, ThePriorIsLeftAloneWhereTheLikelihoodIsTempered) {
   q.back() = 1.0;
   const double down = Ramp(tempered.settings.tempering).value(1.0);
   const std::vector<double> own(q.begin(), q.end() - 1);
-  tempered.potential->arrange(tempered.recipe.blocks), plain.potential->arrange(plain.recipe.blocks);
-  const double W = (*tempered.potential)(q, {}, g), U = (*plain.potential)(own, {}, std::span(all_g).first(own.size()));
-  const double loss = (*plain.train)(own, {}, std::span(loss_g).first(own.size()));
+  Energy<double> tempered_energy = *tempered.energy, plain_energy = *plain.energy;
+  Energy<double> likelihood(plain.train->likelihood().copy());
+  likelihood.arrange(plain.recipe.blocks);
+  const double W = tempered_energy(q, {}, g), U = plain_energy(own, {}, std::span(all_g).first(own.size()));
+  const double loss = likelihood(own, {}, std::span(loss_g).first(own.size()));
   EXPECT_NEAR(W, U - loss + down * loss, 1e-12);
   for (std::size_t i = 0; i < own.size(); ++i) EXPECT_NEAR(g[i], all_g[i] - (1 - down) * loss_g[i], 1e-12);
   EXPECT_NEAR(g.back(), Ramp(tempered.settings.tempering).slope(1.0) * loss, 1e-12);
@@ -304,7 +305,7 @@ TEST(Tempering, ThoseWhoLookAtARunMeetNoAlpha) {
   const auto problem = make_problem<double>(
       settings, [](std::string_view) {}, Slack::left_out);
   EXPECT_EQ(problem.recipe.size, 1u);
-  EXPECT_FALSE(problem.potential->weighs());
+  EXPECT_FALSE(problem.energy->law);
   EXPECT_EQ(problem.starting_point(0, {}).size(), 1u);
 }
 

@@ -26,7 +26,7 @@ struct Formula {
   void forces() {
     Vec q(x), g(2 * size);
     q.insert(q.end(), y.begin(), y.end());
-    U(q, {}, g);
+    evaluated(U, q, {}, g);
     for (std::size_t i = 0; i < size; ++i) G1[i] = -g[i], G2[i] = -g[size + i];
   }
 };
@@ -61,10 +61,10 @@ void compare(const std::string& toml, Formula f, Step&& step) {
     for (const Block& b : Coupled().blocks())
       if (matches(part.blocks[0], b.name) && part.weight_decay > 0)
         decay.push_back({b.name, Choice::number_of("l2", "strength", part.weight_decay)});
-  const auto U = with_penalties<double>(std::make_unique<Coupled>(), decay);
-  const Recipe recipe = make_recipe(settings.part, {}, U->blocks(), {});
+  const Energy<double> U = with_terms(std::make_unique<Coupled>(), {}, decay);
+  const Recipe recipe = make_recipe(settings.part, {}, U.blocks(), {});
   const Noise<double> noise;
-  Chain<double> chain(U->clone(), recipe, Batches({}, 0, seed, 0), noise, seed, 0);
+  Chain<double> chain(U, recipe, Batches({}, 0, seed, 0), noise, seed, 0);
   const bool swapped = recipe.blocks[0].name[5] == '2';  // parts stand in the order of their names
   Vec q(swapped ? f.y : f.x);
   q.insert(q.end(), (swapped ? f.x : f.y).begin(), (swapped ? f.x : f.y).end());
@@ -296,16 +296,12 @@ temperature = 0)",
   // U = (a^4 + b^4 + c^4)/4 + a b + b c - c
   struct Three : Potential<double> {
     std::vector<Block> list{{.name = "a", .shape = {1}}, {.name = "b", .shape = {1}, .offset = 1}, {.name = "c", .shape = {1}, .offset = 2}};
-    std::vector<Block> blocks() const override { return list; }
-    void arrange(std::span<const Block> given) override { list.assign(given.begin(), given.end()); }
-    std::size_t at(char name) const {
-      for (const Block& b : list)
-        if (b.name[0] == name) return b.offset;
-      return 0;
-    }
-    double operator()(std::span<const double> q, Batch, std::span<double> g) override {
-      const double a = q[at('a')], b = q[at('b')], c = q[at('c')];
-      g[at('a')] = a * a * a + b, g[at('b')] = b * b * b + a + c, g[at('c')] = c * c * c + b - 1;
+    const std::vector<Block>& blocks() const override { return list; }
+    double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
+      const double a = *q[0], b = *q[1], c = *q[2];
+      *g[0] = a * a * a + b;
+      *g[1] = b * b * b + a + c;
+      *g[2] = c * c * c + b - 1;
       return (a * a * a * a + b * b * b * b + c * c * c * c) / 4 + a * b + b * c - c;
     }
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Three>(*this); }
@@ -372,11 +368,9 @@ TEST(Words, ReversibleAveragingWithDrift) { reversible_averaging("ra1", true); }
 TEST(Words, TheSlowPartWaitsForGradientsItDoesNotNeed) {
   struct Counted : Coupled {
     std::shared_ptr<std::vector<int>> asked = std::make_shared<std::vector<int>>(2, 0);
-    std::vector<char> wanted{1, 1};
-    void want(std::span<const char> blocks) override { wanted.assign(blocks.begin(), blocks.end()); }
-    double operator()(std::span<const double> q, Batch rows, std::span<double> g) override {
-      for (std::size_t b = 0; b < 2; ++b) (*asked)[list[b].name[5] == '2'] += wanted[b];
-      return Coupled::operator()(q, rows, g);
+    double operator()(Weights<const double> q, const Evaluation& e, Weights<double> g) override {
+      for (std::size_t b = 0; b < 2; ++b) (*asked)[b] += e.wanted.empty() || e.wanted[b];
+      return Coupled::operator()(q, e, g);
     }
     std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Counted>(*this); }
   };
@@ -403,7 +397,7 @@ TEST(Presets, EveryRowMakesPartsThatMeet) {
           settings_of(fmt::format("preset = '{}'\nmodel.layers = {}\nmodel.scale = 0", preset.name, layers));
       std::vector<Block> blocks;
       for (std::size_t k = 1; k < s.model.layers.size(); ++k)
-        blocks.push_back({fmt::format("layer{}.weight", k), 2, 2, 4 * (k - 1)});
+        blocks.push_back({.name = fmt::format("layer{}.weight", k), .shape = {2, 2}, .offset = 4 * (k - 1)});
       EXPECT_NO_THROW(make_recipe(s.part, {}, blocks, {})) << preset.name;
     }
 }

@@ -2,6 +2,7 @@
 // What a command printed as JSON, for tests to ask in few words: found["tables"][0]["rows"]. Asking for what is not
 // there is an error that names it.
 #pragma once
+#include <cmath>
 #include <memory>
 #include <ostream>
 
@@ -25,7 +26,7 @@ class Json {
   Json at(const std::string& key) const { return Json(root_, &value_->at(key)); }
   Json at(std::size_t k) const {
     if (k >= size()) throw Error("{} has no entry {}", dump(), k);
-    if (const auto* numbers = std::get_if<Value::Numbers>(&value_->is)) return Value((*numbers)[k]);
+    if (const auto* numbers = std::get_if<Value::Numbers>(&value_->is)) return std::isnan((*numbers)[k]) ? Value() : Value((*numbers)[k]);
     return Json(root_, &value_->list()[k]);
   }
   Json operator[](const std::string& key) const { return at(key); }

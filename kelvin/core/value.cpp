@@ -47,6 +47,13 @@ std::string stated(const std::string& where) { return where.empty() ? "" : where
   throw Error("{}{} must be {}, not {}", stated(v.where), key, wanted, v.kind());
 }
 
+// Null is a number that is not known.
+double number_or_nan(const Value& v) {
+  if (const auto* whole = std::get_if<long>(&v.is)) return double(*whole);
+  const auto* number = std::get_if<double>(&v.is);
+  return number ? *number : NAN;
+}
+
 // Dotted names make tables inside tables, which are built and torn down by recursion.
 void check_depth(std::string_view text, const std::string& where) {
   constexpr std::size_t deepest = 1000;
@@ -126,11 +133,17 @@ Value placed(Value value, std::string where) {
 bool operator==(const Value& a, const Value& b) {
   const auto *list_a = std::get_if<Value::List>(&a.is), *list_b = std::get_if<Value::List>(&b.is);
   const auto *numbers_a = std::get_if<Value::Numbers>(&a.is), *numbers_b = std::get_if<Value::Numbers>(&b.is);
-  const auto same = [](double x, const Value& y) { return Value(x) == y; };
-  if (numbers_a && list_b)
-    return std::equal(numbers_a->begin(), numbers_a->end(), list_b->begin(), list_b->end(), same);
-  if (list_a && numbers_b) return b == a;
-  if (a.number() && b.number() && a.is.index() != b.is.index()) return a.as<double>() == b.as<double>();
+  const auto all = [](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const Value& here, const Value& there) { return here == there; });
+  };
+  if (numbers_a && numbers_b) return all(*numbers_a, *numbers_b);
+  if (numbers_a && list_b) return all(*numbers_a, *list_b);
+  if (list_a && numbers_b) return all(*list_a, *numbers_b);
+  if ((a.number() || a.null()) && (b.number() || b.null()) && a.is != b.is) {
+    const double x = number_or_nan(a), y = number_or_nan(b);
+    return x == y || (std::isnan(x) && std::isnan(y));
+  }
   return a.is == b.is;
 }
 

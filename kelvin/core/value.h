@@ -63,7 +63,7 @@ struct Value {
 
 Value placed(Value, std::string where);  // the same, at that place
 
-// Numbers are compared as numbers, 1 as 1.0, and places do not count.
+// Numbers are compared as numbers, 1 as 1.0; nan is the same as null, and places do not count.
 bool operator==(const Value&, const Value&);
 
 Value parse_toml(std::string_view text, const std::string& source);

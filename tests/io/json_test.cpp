@@ -40,6 +40,10 @@ TEST(Json, NumbersLieTogether) {
   EXPECT_EQ(value, (Value::List{0.5, 1.5, 2.5})) << "the same to a reader";
   EXPECT_NE(value, (Value::List{0.5, 1.5, 2.25}));
   EXPECT_NE(value, (Value::List{0.5, 1.5}));
+  EXPECT_EQ(parse_json("[0.5,null]", "test"), (Value::List{0.5, Value()}));
+  EXPECT_EQ(Value(NAN), Value());
+  EXPECT_EQ(Value(1), Value(1.0));
+  EXPECT_NE(Value(0), Value());
 }
 
 TEST(Json, WholeNumbersTooLargeForAnIntegerAreNumbers) {

@@ -26,10 +26,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     parts["a"].scheme = lines[0], parts["a"].blocks = {lines[1]};
     if (!lines[2].empty()) parts["b"].scheme = lines[2], parts["b"].blocks = {"*", "!" + lines[3]};
     const std::vector<std::string> freeze(lines.begin() + 4, lines.end() - (lines[4].empty() ? 1 : 0));
-    std::vector<Block> blocks = {{"layer1.weight", 3, 2, 0, 2, false},
-                                 {"layer1.bias", 3, 1, 6, 2, true},
-                                 {"layer2.weight", 1, 3, 9, 3, false},
-                                 {"layer2.bias", 1, 1, 12, 3, true}};
+    std::vector<Block> blocks = {{.name = "layer1.weight", .shape = {3, 2}, .layer = 1, .fan_in = 2},
+                                 {.name = "layer1.bias", .shape = {3}, .layer = 1, .fan_in = 2, .offset = 6},
+                                 {.name = "layer2.weight", .shape = {1, 3}, .layer = 2, .fan_in = 3, .offset = 9},
+                                 {.name = "layer2.bias", .shape = {1}, .layer = 2, .fan_in = 3, .offset = 12}};
     const Recipe recipe = make_recipe(parts, freeze, blocks, {});
     must(recipe.size == 13 && recipe.blocks.size() == blocks.size());
     for (const PartRecipe& part : recipe.parts)

@@ -27,7 +27,7 @@ TEST(Encode, LayersAreThoseWrittenOut) {
     const Block &w = block_named(std::string(name) + ".weight", problem.recipe.blocks),
                 &b = block_named(std::string(name) + ".bias", problem.recipe.blocks);
     std::vector<double> y;
-    for (std::size_t i = 0; i < w.rows; ++i) {
+    for (std::size_t i = 0; i < w.rows(); ++i) {
       double sum = q[b.offset + i];
       for (std::size_t j = 0; j < w.columns(); ++j) sum += q[w.offset + i * w.columns() + j] * x[j];
       y.push_back(activation(sum));

@@ -25,19 +25,20 @@ TEST(Fashion, TheGradientOnABatchOfImagesIsThatOfFiniteDifferences) {
   override_with(file, "precision=double");
   override_with(file, "data.rows=500");
   const Problem<double> problem = make_problem<double>(read_run_settings(file), [](std::string_view) {});
-  auto& U = *problem.train;
+  Energy<double> U(problem.train->likelihood().copy());
+  U.arrange(problem.recipe.blocks);
   const auto q = problem.starting_point(0, {});
   std::vector<std::uint32_t> rows;
   for (std::uint32_t i = 0; i < 60; ++i) rows.push_back(7 * i);
   std::vector<double> g(q.size()), direction(q.size()), scratch(q.size());
-  U(q, rows, g);
+  U(q, {.rows = rows}, g);
   normals({stream_key(1, "direction"), 0, 0, 0}, 0, std::span(direction));
   double slope = 0;
   for (std::size_t i = 0; i < q.size(); ++i) slope += g[i] * direction[i];
   const auto difference = [&](double e) {
     auto ahead = q, behind = q;
     for (std::size_t i = 0; i < q.size(); ++i) ahead[i] += e * direction[i], behind[i] -= e * direction[i];
-    return (U(ahead, rows, scratch) - U(behind, rows, scratch)) / (2 * e);
+    return (U(ahead, {.rows = rows}, scratch) - U(behind, {.rows = rows}, scratch)) / (2 * e);
   };
   const double coarse = std::abs(difference(1e-3) - slope), fine = std::abs(difference(5e-4) - slope);
   EXPECT_LT(coarse, 1e-3 * std::abs(slope));

@@ -12,8 +12,9 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-const Block weight{.name = "layer1.weight", .shape = {100, 150}, .fan_in = 150}, bias{.name = "layer1.bias", .shape = {100}, .fan_in = 150},
-    scale{"noise.log_scale", 4, 1, 0, 0, true};
+const Block weight{.name = "layer1.weight", .shape = {100, 150}, .fan_in = 150};
+const Block bias{.name = "layer1.bias", .shape = {100}, .fan_in = 150};
+const Block scale{.name = "noise.log_scale", .shape = {4}};
 
 Stream stream(std::uint64_t seed = 1) { return {stream_key(seed, "initialiser_test")}; }
 

@@ -57,8 +57,9 @@ void compare(const std::string& toml, Formula f, Step&& step) {
   Value file = parse_toml(toml + "\n[model]\nlayers = [1, 1, 1]\n", "test");
   const RunSettings settings = read_run_settings(file);
   std::vector<BlockPenalty> decay;
+  const std::vector<Block> formula_blocks = Coupled().blocks();
   for (const auto& [name, part] : settings.part)
-    for (const Block& b : Coupled().blocks())
+    for (const Block& b : formula_blocks)
       if (matches(part.blocks[0], b.name) && part.weight_decay > 0)
         decay.push_back({b.name, Choice::number_of("l2", "strength", part.weight_decay)});
   const Energy<double> U = with_terms(std::make_unique<Coupled>(), {}, decay);

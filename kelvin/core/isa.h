@@ -2,7 +2,7 @@
 // Instruction sets. A source named *.simd.cpp is compiled once for each, into a namespace of that name, and the best
 // that the machine has is chosen at run time. Such sources hold loops over plain pointers and spans and nothing that
 // the linker could share with other sources, or a machine without the instructions would meet them
-// (tests/house_rules_test.cpp).
+// (tests/house/house_rules_test.cpp).
 #pragma once
 
 namespace kelvin {

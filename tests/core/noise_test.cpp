@@ -83,7 +83,7 @@ TYPED_TEST(NoiseOf, TheTailIsNotCutShort) {
 }
 
 TYPED_TEST(NoiseOf, InstructionSetsAgree) {
-#if KELVIN_X86
+#if KELVIN_ALL_ISAS
   const Stream s{stream_key(7, "part all"), 3, 12345678901, 2};
   for (const std::size_t first : {0, 1, 37, 64})
     for (const std::size_t count : {1, 16, 100, 100000}) {

@@ -26,6 +26,7 @@ struct ChangedLaw : Law<double> {
   AskedFor asked_for(double energy, std::span<const double> q) const override { return law->asked_for(energy, q); }
   const Block* own_block() const override { return law->own_block(); }
   void place(std::size_t offset) override { law->place(offset); }
+  std::span<double> learnt() override { return law->learnt(); }
   Tempered<double>* tempered() override { return law->tempered(); }
 };
 

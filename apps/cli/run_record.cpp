@@ -185,7 +185,7 @@ RunRecord record_of(const Problem<Real>& problem, const std::string& command) {
     about.posterior_temperature = problem.rows() * T;
     about.kinetic_temperature_is_exact = part.scheme.kinetic_exact;
     if (part.scheme.adaptive) about.damping = part.damping->name;
-    for (const HeldConstraint& held : part.constraints) {
+    for (const BlockConstraint& held : part.constraints) {
       about.constraint[held.block] = held.row->name;
       about.size -= held.slack_count;
     }

@@ -10,7 +10,7 @@
 
 #include "kelvin/analysis/distribution.h"
 #include "kelvin/analysis/exchange_finding.h"
-#include "kelvin/chain/no_u_turn.h"
+#include "kelvin/chain/companions/no_u_turn.h"
 
 namespace kelvin {
 namespace {

@@ -42,7 +42,7 @@ Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
 
 // On a circle the force on a weight is scaled by 1 - w^2/r^2. Counted are those that keep less than a thousandth of it,
 // in the last draw of every walker; nan if none is on a circle, or if weights are not stored.
-double share_at_radius(const Samples& samples, const HeldConstraint& held,
+double share_at_radius(const Samples& samples, const BlockConstraint& held,
                        const std::map<std::string, std::string>& blocks) {
   double stuck = 0, all = 0;
   for (const auto& [block, constraint] : blocks) {

@@ -83,9 +83,21 @@ void check_unit_speed(const Recipe& recipe) {
 // Draws of one law have weights in one unit.
 void check_tempo(const Recipe& recipe) {
   for (const Recipe& phase : recipe.later)
-    if (phase.parts.front().scheme.tempo != recipe.parts.front().scheme.tempo)
+    if (phase.parts.front().scheme.own_time != recipe.parts.front().scheme.own_time)
       throw Error("letter Z gives draws weights, which need it in all phases or in none; \"{}\" and \"{}\" differ",
                   recipe.parts.front().scheme.text, phase.parts.front().scheme.text);
+}
+
+// What is learnt or drawn for one way to move.
+void check_phases(const Recipe& recipe) {
+  if (recipe.later.empty()) return;
+  const Tuning& tuning = recipe.tuning;
+  if (tuning.jitter.step > 0 || tuning.jitter.length > 0 || tuning.learns())
+    throw Error("[adapt] and [jitter] need one way to move from beginning to end; leave out the phases or them");
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (move.letter->needs_noise)
+        throw Error("letter {} needs one way to move from beginning to end; leave out the phases", move.letter->symbol);
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ void check_recipe(const Recipe& recipe, bool all_rows, int pieces) {
   check_tempering(recipe);
   check_unit_speed(recipe);
   check_tempo(recipe);
+  check_phases(recipe);
 }
 
 }  // namespace kelvin

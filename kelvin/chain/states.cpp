@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/chain/chain.h"
 #include "kelvin/chain/checks.h"
+#include "kelvin/chain/companion.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
@@ -18,16 +18,12 @@ bool forgets_p(const PartRecipe& part, double gamma) {
 
 template <class Real>
 void Chain<Real>::place(std::span<const Real> q, std::span<const Real> p) {
-  for (Mover& mover : movers_) mover.pending.clear();
-  std::copy(q.begin(), q.end(), q_.begin());
-  std::copy(p.begin(), p.end(), p_.begin());
-  for (const auto& [at, value] : recipe_.fixed) q_[at] = Real(value);
-  for (std::size_t k = 0; k < movers_.size(); ++k) {
-    for (std::size_t i = 0; i < movers_[k].frozen.size(); ++i)
-      movers_[k].frozen[i] = movers_[k].part.q[recipe_.parts[k].frozen[i]];
-    restore_frozen(k);
-  }
-  stale_ = true;
+  for (Mover<Real>& mover : movers_) mover.forget();
+  std::copy(q.begin(), q.end(), state_.q.begin());
+  std::copy(p.begin(), p.end(), state_.p.begin());
+  for (const auto& [at, value] : program_->recipe.fixed) state_.q[at] = Real(value);
+  for (Mover<Real>& mover : movers_) mover.hold_frozen();
+  state_.stale = 1;
 }
 
 template <class Real>
@@ -36,114 +32,144 @@ void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span
   LargeArray<Real> x(q.begin(), q.end());
   if (metric) energy_.coordinates = std::move(metric);
   if (energy_.coordinates) energy_.coordinates->to_coordinates(x);
-  if (!stale_) --evaluations_;  // the gradient is taken again in the new coordinates, on the same rows
-  place(x, LargeArray<Real>(p_));
+  if (!state_.stale) --state_.evaluations;  // the gradient is taken again in the new coordinates, on the same rows
+  place(x, LargeArray<Real>(state_.p));
+}
+
+// p keeps its numbers, which have the same law in both coordinates.
+template <class Real>
+void Chain<Real>::stand_on(std::span<const double> factor) {
+  const std::span<const Real> q = this->q();
+  LargeArray<Real> x(q.begin(), q.end());
+  energy_.coordinates->use(factor);
+  energy_.coordinates->to_coordinates(x);
+  if (!state_.stale) --state_.evaluations;
+  place(x, LargeArray<Real>(state_.p));
 }
 
 template <class Real>
 double Chain<Real>::gradient_at(std::span<const Real> x, std::span<Real> g) {
-  return energy_(x, {.rows = batches_(evaluations_)}, g);
+  return energy_(x, {.rows = batches_(state_.evaluations)}, g);
 }
 
 template <class Real>
 Replica<Real> Chain<Real>::replica_now() {
   const auto at = q();
-  const auto memory = energy_.memory();
-  Replica<Real> out{replica_, {at.begin(), at.end()}, {p_.begin(), p_.end()}, memory_, {memory.begin(), memory.end()}};
-  for (Real& x : out.p) x /= Real(std::sqrt(heat_));
+  const auto anchor = energy_.memory();
+  Replica<Real> out{.number = state_.replica,
+                    .q = {at.begin(), at.end()},
+                    .p = {state_.p.begin(), state_.p.end()},
+                    .memory = state_.memory,
+                    .anchor = {anchor.begin(), anchor.end()}};
+  for (Real& x : out.p) x /= Real(std::sqrt(outside_.heat));
   return out;
 }
 
 template <class Real>
 void Chain<Real>::take(const Replica<Real>& replica) {
   flush();
-  replica_ = replica.number;
+  state_.replica = replica.number;
   LargeArray<Real> x(replica.q.begin(), replica.q.end()), p(replica.p.begin(), replica.p.end());
   if (energy_.coordinates) energy_.coordinates->to_coordinates(x);
-  for (Real& y : p) y *= Real(std::sqrt(heat_));
-  if (!stale_) --evaluations_;
+  for (Real& y : p) y *= Real(std::sqrt(outside_.heat));
+  if (!state_.stale) --state_.evaluations;
   place(x, p);
-  std::copy(replica.memory.begin(), replica.memory.end(), memory_.begin());
+  std::copy(replica.memory.begin(), replica.memory.end(), state_.memory.begin());
   std::copy(replica.anchor.begin(), replica.anchor.end(), energy_.memory().begin());
 }
 
 template <class Real>
 double Chain<Real>::energy_on(Batch rows) {
   flush();
-  if (rows.empty() && !stale_ && batches_.full() && !energy_.noisy() && pieces_[fresh_at_] == 0) return U_;
-  std::vector<Real> unused(q_.size());
-  return energy_(q_, {.rows = rows}, unused);
+  const bool known = !state_.stale && program_->meetings[state_.fresh_at].piece == 0;
+  if (known && rows.empty() && batches_.full() && !energy_.noisy()) return state_.energy;
+  std::vector<Real> unused(state_.q.size());
+  return energy_(state_.q, {.rows = rows}, unused);
+}
+
+template <class Real>
+void Chain<Real>::begin_with_bias(std::span<const double> learnt) {
+  if (learnt.size() != learnt_bias().size() || learnt.empty())
+    throw Error("a bias of {} numbers does not fit one of {}", learnt.size(), learnt_bias().size());
+  std::copy(learnt.begin(), learnt.end(), energy_.law->learnt().begin());
 }
 
 template <class Real>
 ChainState<Real> Chain<Real>::state() {
-  flush();
-  const auto copy = [](const auto& from) { return std::vector<Real>(from.begin(), from.end()); };
-  return {steps_,
-          evaluations_,
-          proposals_,
-          accepted_,
-          fresh_at_,
-          U_,
-          zeta_,
-          std::uint8_t(stale_),
-          copy(q_),
-          copy(p_),
-          copy(g_),
-          xi_,
-          memory_,
-          fallbacks_,
-          statistics_,
-          gradient_noise_ ? gradient_noise_->state() : std::vector<Real>(),
-          copy(energy_.memory()),
-          std::vector<double>(learnt_bias().begin(), learnt_bias().end()),
-          tuner_ ? tuner_->state() : std::vector<double>(),
-          std::vector<double>(learnt_factor().begin(), learnt_factor().end()),
-          replica_,
-          reading_};
+  ChainState<Real> out = now();
+  const auto anchor = energy_.memory();
+  out.anchor.assign(anchor.begin(), anchor.end());
+  out.bias.assign(learnt_bias().begin(), learnt_bias().end());
+  out.factor.assign(learnt_factor().begin(), learnt_factor().end());
+  Archive archive;
+  for (const auto& companion : companions_) {
+    archive.prefix = std::string(companion.name) + ".";
+    companion.acts->fields(archive);
+  }
+  out.companions = archive.fields();
+  return out;
 }
 
 template <class Real>
-void Chain<Real>::restore(const ChainState<Real>& s) {
-  while (!recipe_.later.empty() && recipe_.later.front().begins < s.steps) next_recipe();
-  if (s.q.size() != q_.size() || s.p.size() != q_.size() || s.g.size() != q_.size() || s.xi.size() != xi_.size())
-    throw Error("a state of {} parameters does not fit a chain of {}", s.q.size(), q_.size());
-  if (s.learnt.size() != (tuner_ ? tuner_->state().size() : 0) || s.factor.size() != learnt_factor().size() ||
-      s.anchor.size() != energy_.memory().size() || s.bias.size() != learnt_bias().size())
+void Chain<Real>::restore(const ChainState<Real>& from) {
+  while (!later_.empty() && later_.front().begins < from.steps) next_recipe();
+  const std::size_t size = state_.q.size();
+  if (from.q.size() != size || from.p.size() != size || from.g.size() != size || from.xi.size() != state_.xi.size())
+    throw Error("a state of {} parameters does not fit a chain of {}", from.q.size(), size);
+  if (from.factor.size() != learnt_factor().size() || from.anchor.size() != energy_.memory().size() ||
+      from.bias.size() != learnt_bias().size())
     throw Error("a state of a chain that adapts otherwise does not fit this one");
-  steps_ = s.steps, statistics_ = s.statistics, zeta_ = s.zeta, replica_ = s.replica;
-  if (tuner_) tuner_->restore(s.learnt);
-  if (gradient_noise_) gradient_noise_->restore(s.covariance);
-  std::copy(s.anchor.begin(), s.anchor.end(), energy_.memory().begin());
-  if (energy_.coordinates) energy_.coordinates->use(s.factor);
-  if (tempered_) begin_with_bias(s.bias), let_learn();
+  state_.steps = from.steps;
+  state_.replica = from.replica;
+  state_.pace = from.pace;
+  state_.friction = from.friction;
+  Archive archive(from.companions);
+  for (const auto& companion : companions_) {
+    archive.prefix = std::string(companion.name) + ".";
+    companion.acts->fields(archive);
+  }
+  std::copy(from.anchor.begin(), from.anchor.end(), energy_.memory().begin());
+  if (energy_.coordinates) energy_.coordinates->use(from.factor);
+  if (!from.bias.empty()) begin_with_bias(from.bias);
+  for (const auto& companion : companions_) companion.acts->arrive(*this);
   schedule();
-  place(s.q, s.p);
-  std::copy(s.g.begin(), s.g.end(), g_.begin());
-  std::copy(s.xi.begin(), s.xi.end(), xi_.begin());
-  std::copy(s.memory.begin(), s.memory.end(), memory_.begin());
-  std::copy(s.fallbacks.begin(), s.fallbacks.end(), fallbacks_.begin());
-  evaluations_ = s.evaluations, proposals_ = s.proposals, accepted_ = s.accepted;
-  U_ = s.energy, stale_ = s.stale, fresh_at_ = std::min<std::size_t>(s.fresh_at, meetings_);
-  if (s.reading.parts.size() == reading_.parts.size()) reading_ = s.reading;
-  else if (!stale_) read_energy();
+  place(from.q, from.p);
+  std::copy(from.g.begin(), from.g.end(), state_.g.begin());
+  std::copy(from.xi.begin(), from.xi.end(), state_.xi.begin());
+  std::copy_n(from.memory.begin(), std::min(from.memory.size(), state_.memory.size()), state_.memory.begin());
+  std::copy_n(from.fallbacks.begin(), std::min(from.fallbacks.size(), state_.fallbacks.size()),
+              state_.fallbacks.begin());
+  state_.evaluations = from.evaluations;
+  state_.energy = from.energy;
+  state_.stale = from.stale;
+  state_.fresh_at = std::min<std::uint64_t>(from.fresh_at, program_->meetings.size() - 1);
+  if (from.reading.parts.size() == state_.reading.parts.size()) state_.reading = from.reading;
+  else if (!state_.stale) {
+    record_.reading = true;
+    read_energy();
+    record_.reading = false;
+  }
 }
 
 template <class Real>
 void Chain<Real>::start(std::span<const Real> q) {
   std::vector<Real> settled(q.begin(), q.end());
-  settle<Real>(recipe_, settled, [](std::string_view) {});
-  if (tempered_) let_learn();
+  settle<Real>(program_->recipe, settled, [](std::string_view) {});
+  for (const auto& companion : companions_) companion.acts->arrive(*this);
   begin(settled, std::vector<char>(movers_.size(), 0));
-  if (tempo_) start_tempo();
-  if (tuner_ && tuner_->by_acceptance()) guess_pace();
+  for (const auto& companion : companions_) companion.acts->start(*this);
+}
+
+template <class Real>
+void Chain<Real>::follow(Recipe phase) {
+  check_recipe(phase, batches_.full() && !energy_.noisy(), energy_.pieces());
+  later_.push_back(std::move(phase));
 }
 
 template <class Real>
 void Chain<Real>::next_recipe() {
-  Recipe next = std::move(recipe_.later.front());
-  next.later.assign(std::make_move_iterator(recipe_.later.begin() + 1), std::make_move_iterator(recipe_.later.end()));
-  recipe_ = std::move(next);
+  program_ = std::make_shared<const Program>(std::move(later_.front()));
+  later_.erase(later_.begin());
   lay_out();
 }
 
@@ -152,37 +178,38 @@ template <class Real>
 void Chain<Real>::next_phase() {
   flush();
   std::vector<char> keeps_p;
-  const bool unit_speed = unit_speed_;
-  for (const PartRecipe& part : recipe_.parts) keeps_p.push_back(part.scheme.has_momentum);
+  for (const Mover<Real>& mover : movers_) keeps_p.push_back(mover.recipe().scheme.has_momentum);
+  const bool unit_speed = program_->scheme().unit_speed;
   next_recipe();
-  if (tempered_) let_learn();
+  for (const auto& companion : companions_) companion.acts->arrive(*this);
   for (std::size_t k = 0; k < keeps_p.size(); ++k)
-    keeps_p[k] &= char(recipe_.parts[k].scheme.has_momentum && unit_speed == unit_speed_);
-  if (!stale_) --evaluations_;  // the gradient is taken again for those who read it now, on the same rows
-  begin(LargeArray<Real>(q_), keeps_p);
+    keeps_p[k] &= char(movers_[k].recipe().scheme.has_momentum && unit_speed == program_->scheme().unit_speed);
+  if (!state_.stale) --state_.evaluations;  // the gradient is taken again for those who read it now, on the same rows
+  begin(LargeArray<Real>(state_.q), keeps_p);
 }
 
 template <class Real>
 void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_p) {
   schedule();
-  std::vector<Real> p(p_.size(), 0);
-  std::fill(memory_.begin(), memory_.end(), Real(0));
+  std::vector<Real> p(state_.p.size(), 0);
+  std::fill(state_.memory.begin(), state_.memory.end(), Real(0));
   for (std::size_t k = 0; k < movers_.size(); ++k) {
     const Part<Real>& s = movers_[k].part;
-    xi_[k] = recipe_.parts[k].xi;
-    const auto mine = std::span(p).subspan(recipe_.parts[k].offset, s.size());
-    noise_->normals({stream_key(seed_, "start " + recipe_.parts[k].name), walker_, steps_, 0}, 0, mine);
+    const PartRecipe& recipe = movers_[k].recipe();
+    state_.xi[k] = recipe.xi;
+    const auto mine = std::span(p).subspan(recipe.offset, s.size());
+    noise().normals({key("start " + recipe.name), walker(), state_.steps, 0}, 0, mine);
     for (Real& x : mine) x *= Real(std::sqrt(s.m * s.T));
-    if (unit_speed_) {
+    if (recipe.scheme.unit_speed) {
       const double size = std::sqrt(dot<Real>(mine, mine));
       for (Real& x : mine) x = Real(double(x) / size);
     }
-    if (keeps_p[k] && !forgets_p(recipe_.parts[k], s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
+    if (keeps_p[k] && !forgets_p(recipe, s.gamma)) std::copy(s.p.begin(), s.p.end(), mine.begin());
   }
   place(q, p);
-  for (Mover& mover : movers_) mover.held.tangent(mover.part);
+  for (Mover<Real>& mover : movers_) mover.tangent();
   for (std::size_t k = 0; k < movers_.size(); ++k) {
-    const auto& moves = recipe_.parts[k].scheme.moves;
+    const auto& moves = movers_[k].recipe().scheme.moves;
     const auto forgets = [&](const Move& m) { return m.letter->forgets(movers_[k].part.gamma); };
     const auto last = std::find_if(moves.rbegin(), moves.rend(), forgets).base();
     if (last == moves.begin() || forgets(moves.front())) continue;
@@ -195,13 +222,16 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
 #define KELVIN_MEMBERS(Real)                                                                       \
   template void Chain<Real>::place(std::span<const Real>, std::span<const Real>);                  \
   template void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real>); \
+  template void Chain<Real>::stand_on(std::span<const double>);                                    \
   template double Chain<Real>::gradient_at(std::span<const Real>, std::span<Real>);                \
   template Replica<Real> Chain<Real>::replica_now();                                               \
   template void Chain<Real>::take(const Replica<Real>&);                                           \
   template double Chain<Real>::energy_on(Batch);                                                   \
+  template void Chain<Real>::begin_with_bias(std::span<const double>);                             \
   template ChainState<Real> Chain<Real>::state();                                                  \
   template void Chain<Real>::restore(const ChainState<Real>&);                                     \
   template void Chain<Real>::start(std::span<const Real>);                                         \
+  template void Chain<Real>::follow(Recipe);                                                       \
   template void Chain<Real>::next_phase();
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)

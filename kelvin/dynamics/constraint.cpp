@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/numeric/sums.h"
 #include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/dynamics/recipe.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -34,16 +34,16 @@ double oblique_multiplier(double yy, double xy, double r) {
 template <class Real>
 class Circle final : public Manifold<Real> {
  public:
-  explicit Circle(const HeldConstraint& h) : r_(h.numbers.number("radius")), oblique_(is_oblique(h.numbers)) {}
-  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
+  explicit Circle(const BlockConstraint& h) : r_(h.numbers.number("radius")), oblique_(is_oblique(h.numbers)) {}
+  void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport&) override {
     KELVIN_RETURN_BEST(circle_drift(planes(x), r_, time));
   }
-  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport& report) override {
     for (std::size_t i = 0; oblique_ && i < x.q.size(); ++i) {
       const double q = double(x.q[i]), s = double(x.slack_q[i]);
       const double q0 = double(from[i]), s0 = double(from[x.q.size() + i]);
       const double l = oblique_multiplier(q * q + s * s, q * q0 + s * s0, r_);
-      if (std::isnan(l)) ++tally.fallbacks;
+      if (std::isnan(l)) ++report.fallbacks;
       else x.q[i] = Real(q - l * q0), x.slack_q[i] = Real(s - l * s0);
     }
     KELVIN_RETURN_BEST(circle_project(planes(x), r_));
@@ -85,12 +85,12 @@ class Circle final : public Manifold<Real> {
 template <class Real>
 class Sphere final : public Manifold<Real> {
  public:
-  explicit Sphere(const HeldConstraint& h)
+  explicit Sphere(const BlockConstraint& h)
       : r_(h.numbers.number("radius")), oblique_(is_oblique(h.numbers)), columns_(h.columns) {}
 
   // w' = c w + (s r/|p|) p, p' = c p - (s |p|/r) w with c, s = cos, sin of |p| h/(m r): the great circle through w
   // along p. First the rounding of earlier steps is undone, w by a factor a and p by b w.
-  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
+  void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport&) override {
     each_row(x, [&](std::size_t, Row w, Row p) {
       const double ww = square(w, w), wp = square(w, p), a = r_ / std::sqrt(ww), b = wp / ww;
       const double speed = std::sqrt(std::max(0.0, square(p, p) - b * wp));
@@ -99,7 +99,7 @@ class Sphere final : public Manifold<Real> {
       change(w, p, {c * a - far * b, far, -c * b - s * speed / r_ * a, c});
     });
   }
-  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport& report) override {
     const std::size_t slacks = x.q.size();
     each_row(x, [&](std::size_t k, Row w, Row) {
       if (oblique_) {
@@ -107,7 +107,7 @@ class Sphere final : public Manifold<Real> {
         double xy = dot<Real>(w.entries, old);
         if (w.slack) xy += double(*w.slack) * double(from[slacks + k]);
         const double l = oblique_multiplier(square(w, w), xy, r_);
-        if (std::isnan(l)) ++tally.fallbacks;
+        if (std::isnan(l)) ++report.fallbacks;
         else {
           for (std::size_t i = 0; i < columns_; ++i) w.entries[i] -= Real(l) * old[i];
           if (w.slack) *w.slack -= Real(l) * from[slacks + k];
@@ -178,17 +178,17 @@ class Sphere final : public Manifold<Real> {
 template <class Real>
 class Box final : public Manifold<Real> {
  public:
-  explicit Box(const HeldConstraint& h) : r_(Real(h.numbers.number("radius"))) {}
-  void drift(const ManifoldPoint<Real>& x, double time, Tally&) override {
+  explicit Box(const BlockConstraint& h) : r_(Real(h.numbers.number("radius"))) {}
+  void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport&) override {
     for (std::size_t i = 0; i < x.q.size(); ++i) {
       x.q[i] += Real(time) * x.p[i];
       if (reflect(x.q[i])) x.p[i] = -x.p[i];
     }
   }
   // What a descent brings to a wall stays there; reflected, it would never come to rest.
-  void project(const ManifoldPoint<Real>& x, std::span<const Real>, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real>, ProjectionReport& report) override {
     for (Real& q : x.q)
-      if (tally.descends) q = std::clamp(q, -r_, r_);
+      if (report.descends) q = std::clamp(q, -r_, r_);
       else reflect(q);
   }
   void tangent(const ManifoldPoint<Real>&) override {}
@@ -242,7 +242,7 @@ std::size_t symmetric(std::size_t rows, std::size_t columns) {
 }
 
 template <template <class> class M, class Real>
-std::unique_ptr<Manifold<Real>> make(const HeldConstraint& h) {
+std::unique_ptr<Manifold<Real>> make(const BlockConstraint& h) {
   return std::make_unique<M<Real>>(h);
 }
 
@@ -264,14 +264,14 @@ constexpr Constraint all_constraints[] = {
 
 std::span<const Constraint> constraints() { return all_constraints; }
 
-Unit HeldConstraint::unit() const { return row ? row->unit : Unit::block; }
+Unit BlockConstraint::unit() const { return row ? row->unit : Unit::block; }
 
-std::size_t HeldConstraint::units() const { return unit() == Unit::entry ? size() : unit() == Unit::row ? rows : 1; }
+std::size_t BlockConstraint::units() const { return unit() == Unit::entry ? size() : unit() == Unit::row ? rows : 1; }
 
-std::size_t HeldConstraint::removed() const { return own ? own->count : units() * row->equations(rows, columns); }
+std::size_t BlockConstraint::removed() const { return own ? own->count : units() * row->equations(rows, columns); }
 
-HeldConstraint constraint_chosen(const Choice& choice, const std::string& part) {
-  HeldConstraint held;
+BlockConstraint constraint_chosen(const Choice& choice, const std::string& part) {
+  BlockConstraint held;
   if (choice.name == "constant")
     throw Error(
         "{}: a constraint is a name with its numbers, such as {{ name = \"circle\", radius = 1.0 }}, not a number",
@@ -300,7 +300,7 @@ HeldConstraint constraint_chosen(const Choice& choice, const std::string& part) 
   return held;
 }
 
-HeldConstraint constraint_on(HeldConstraint held, const std::string& block) {
+BlockConstraint constraint_on(BlockConstraint held, const std::string& block) {
   const auto at = held.numbers.values.find(std::string(radius.name));
   if (at == held.numbers.values.end() || !at->second.group()) return held;
   std::pair<std::string, Value> best;
@@ -313,20 +313,20 @@ HeldConstraint constraint_on(HeldConstraint held, const std::string& block) {
   return held;
 }
 
-bool holds(const HeldConstraint& held, const Block& block) {
+bool holds(const BlockConstraint& held, const Block& block) {
   bool biases_too = false;
   assign(biases_too, held.numbers.values.at("biases"), "biases");
   return biases_too || block.is_matrix();
 }
 
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_manifold(const HeldConstraint& held) {
+std::unique_ptr<Manifold<Real>> make_manifold(const BlockConstraint& held) {
   if (held.own) return make_own<Real>(held);
   if constexpr (std::is_same_v<Real, float>) return held.row->make_float(held);
   else return held.row->make_double(held);
 }
 
-template std::unique_ptr<Manifold<float>> make_manifold(const HeldConstraint&);
-template std::unique_ptr<Manifold<double>> make_manifold(const HeldConstraint&);
+template std::unique_ptr<Manifold<float>> make_manifold(const BlockConstraint&);
+template std::unique_ptr<Manifold<double>> make_manifold(const BlockConstraint&);
 
 }  // namespace kelvin

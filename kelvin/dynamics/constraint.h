@@ -20,7 +20,7 @@ struct ManifoldPoint {
 };
 
 // What is asked for, and what happened on the way.
-struct Tally {
+struct ProjectionReport {
   std::uint64_t fallbacks = 0;     // projections that had to be done another way
   std::uint64_t irreversible = 0;  // drifts that the way back does not retrace; counted only if asked for
   bool retrace = false;            // asks for it
@@ -40,9 +40,9 @@ template <class Real>
 struct Manifold {
   virtual ~Manifold() = default;
   // Moves along the manifold for a time h, `time` being h/m; p stays tangent. Reversible: flip p, and it goes back.
-  virtual void drift(const ManifoldPoint<Real>&, double time, Tally&) = 0;
+  virtual void drift(const ManifoldPoint<Real>&, double time, ProjectionReport&) = 0;
   // Brings back a q that left it; `from` is the last point on it, the entries first, then their slack.
-  virtual void project(const ManifoldPoint<Real>&, std::span<const Real> from, Tally&) = 0;
+  virtual void project(const ManifoldPoint<Real>&, std::span<const Real> from, ProjectionReport&) = 0;
   virtual void tangent(const ManifoldPoint<Real>&) = 0;           // removes from p what points off it
   virtual Settled settle(const ManifoldPoint<Real>&) = 0;         // brings an initial point onto it and finds its slack
   virtual double residual(const ManifoldPoint<Real>&) const = 0;  // largest |g|, in units in which q is of order 1
@@ -63,7 +63,7 @@ enum class Unit { entry, row, block };  // what one equation, or set of equation
 struct Constraint;
 
 // A constraint on one block of a part.
-struct HeldConstraint {
+struct BlockConstraint {
   const Constraint* row = nullptr;  // none for a g of one's own
   Choice numbers;                   // of the row, complete
   std::string block, part;
@@ -84,25 +84,25 @@ struct Constraint {
   Unit unit;
   bool has_slack;                                                   // one more coordinate for each unit
   std::size_t (*equations)(std::size_t rows, std::size_t columns);  // of each unit
-  std::unique_ptr<Manifold<float>> (*make_float)(const HeldConstraint&);
-  std::unique_ptr<Manifold<double>> (*make_double)(const HeldConstraint&);
+  std::unique_ptr<Manifold<float>> (*make_float)(const BlockConstraint&);
+  std::unique_ptr<Manifold<double>> (*make_double)(const BlockConstraint&);
   std::string_view start;  // initialiser that lies on it; empty if any will do
   std::string_view meaning;
 };
 std::span<const Constraint> constraints();
 
 // The row of that name with its numbers, checked.
-HeldConstraint constraint_chosen(const Choice&, const std::string& part);
+BlockConstraint constraint_chosen(const Choice&, const std::string& part);
 // The same with the radius of that block, where it has a table of them.
-HeldConstraint constraint_on(HeldConstraint, const std::string& block);
-bool holds(const HeldConstraint&, const Block&);  // weights always, vectors only if it says biases = true
+BlockConstraint constraint_on(BlockConstraint, const std::string& block);
+bool holds(const BlockConstraint&, const Block&);  // weights always, vectors only if it says biases = true
 
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_manifold(const HeldConstraint&);
+std::unique_ptr<Manifold<Real>> make_manifold(const BlockConstraint&);
 
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_orthogonal(const HeldConstraint&);
+std::unique_ptr<Manifold<Real>> make_orthogonal(const BlockConstraint&);
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_own(const HeldConstraint&);
+std::unique_ptr<Manifold<Real>> make_own(const BlockConstraint&);
 
 }  // namespace kelvin

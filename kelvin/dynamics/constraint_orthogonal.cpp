@@ -15,7 +15,7 @@ namespace {
 template <class Real>
 class Orthogonal final : public Manifold<Real> {
  public:
-  explicit Orthogonal(const HeldConstraint& h)
+  explicit Orthogonal(const BlockConstraint& h)
       : rows_(h.rows),
         columns_(h.columns),
         small_(std::min(h.rows, h.columns)),
@@ -29,16 +29,16 @@ class Orthogonal final : public Manifold<Real> {
 
   // The straight line Q + (h/m) P, back along Q: P' = P - (m/h) Q L with L symmetric, Q' = Q + (h/m) P', P' made
   // tangent at Q' (RATTLE without a force).
-  void drift(const ManifoldPoint<Real>& x, double time, Tally& tally) override {
-    if (tally.retrace) std::copy(x.q.begin(), x.q.end(), began_.begin());
-    if (!move(x.q, x.p, time)) ++tally.fallbacks, ++tally.irreversible;
-    else if (tally.retrace) tally.irreversible += !returns(x, time);
+  void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport& report) override {
+    if (report.retrace) std::copy(x.q.begin(), x.q.end(), began_.begin());
+    if (!move(x.q, x.p, time)) ++report.fallbacks, ++report.irreversible;
+    else if (report.retrace) report.irreversible += !returns(x, time);
   }
 
-  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally& tally) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport& report) override {
     std::copy(x.q.begin(), x.q.end(), line_.begin());
     if (oblique_ && solve(x.q, from.data(), [&] { apply(Real(-0.5), from.data(), Real(1), x.q.data()); })) return;
-    tally.fallbacks += oblique_;
+    report.fallbacks += oblique_;
     polar(x.q);
   }
 
@@ -187,11 +187,11 @@ class Orthogonal final : public Manifold<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_orthogonal(const HeldConstraint& held) {
+std::unique_ptr<Manifold<Real>> make_orthogonal(const BlockConstraint& held) {
   return std::make_unique<Orthogonal<Real>>(held);
 }
 
-template std::unique_ptr<Manifold<float>> make_orthogonal(const HeldConstraint&);
-template std::unique_ptr<Manifold<double>> make_orthogonal(const HeldConstraint&);
+template std::unique_ptr<Manifold<float>> make_orthogonal(const BlockConstraint&);
+template std::unique_ptr<Manifold<double>> make_orthogonal(const BlockConstraint&);
 
 }  // namespace kelvin

@@ -14,7 +14,7 @@ using Vector = Eigen::VectorXd;
 template <class Real>
 class Own final : public Manifold<Real> {
  public:
-  explicit Own(const HeldConstraint& h) : own_(h.own), block_(h.block), part_(h.part) {
+  explicit Own(const BlockConstraint& h) : own_(h.own), block_(h.block), part_(h.part) {
     const auto m = Eigen::Index(own_->count), n = Eigen::Index(h.size());
     for (Matrix* J : {&J_, &J0_}) J->resize(m, n);
     for (Vector* v : {&q_, &from_, &p_, &began_}) v->resize(n);
@@ -25,17 +25,17 @@ class Own final : public Manifold<Real> {
 
   // q' = q + (h/m) (p - J^T l) with g(q') = 0, p' = p - J^T l made tangent at q' (RATTLE without a force)
   // Inside braces what cannot be done, or undone, is rejected.
-  void drift(const ManifoldPoint<Real>& x, double time, Tally& tally) override {
+  void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport& report) override {
     read(x.q, from_), read(x.p, p_);
-    if (tally.retrace) began_ = from_;
+    if (report.retrace) began_ = from_;
     const bool arrived = move(time);
-    if (!arrived && !tally.retrace) give_up();
+    if (!arrived && !report.retrace) give_up();
     write(q_, x.q), write(p_, x.p);
-    if (!tally.retrace) return;
+    if (!report.retrace) return;
     from_ = q_;
-    tally.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
+    report.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
   }
-  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, Tally&) override {
+  void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport&) override {
     read(x.q, q_), read(from, from_);
     if (!solve()) give_up();
     write(q_, x.q);
@@ -140,11 +140,11 @@ class Own final : public Manifold<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Manifold<Real>> make_own(const HeldConstraint& held) {
+std::unique_ptr<Manifold<Real>> make_own(const BlockConstraint& held) {
   return std::make_unique<Own<Real>>(held);
 }
 
-template std::unique_ptr<Manifold<float>> make_own(const HeldConstraint&);
-template std::unique_ptr<Manifold<double>> make_own(const HeldConstraint&);
+template std::unique_ptr<Manifold<float>> make_own(const BlockConstraint&);
+template std::unique_ptr<Manifold<double>> make_own(const BlockConstraint&);
 
 }  // namespace kelvin

@@ -394,13 +394,9 @@ constexpr Letter all_letters[] = {
     {{.memory = 2, .look = -1},                           '>', no,       true,  true,  0, false, Forgets::never,  take_back<float>,     take_back<double>,     "take back: q and p are again what they were at <"},
     {{},                                                  '~', no,       false, true,  0, false, Forgets::never,  turn_around<float>,   turn_around<double>,   "turn around: p is reversed, so that what follows runs back in time"},
     {{},                                                  '.', wait,     false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "wait: meet the other parts, do nothing"},
-    {{},                                                  '{', propose,  false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "propose: remember this state"},
-    {{},                                                  '}', decide,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "decide: keep the new state or return to the remembered one with p reversed, by Metropolis"},
     {{.whole = true, .all_rows = true, .unit_speed = true}, 'T', gradient, false, true, 0, false, Forgets::never, turn<float>,         turn<double>,          "turn: p, of unit length, turns towards -g (microcanonical; one part, every row)"},
     {{.whole = true, .unit_speed = true},                 'P', no,       false, true,  1, false, Forgets::at_infinite_friction,
                                                                                                   stray<float>,         stray<double>,         "stray: p, of unit length, forgets its direction over a length 1/friction"},
-    {{},                                                  'Z', tempo,    false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "tempo: the size of the gradient sets the pace of all parts, and the weight of the draw ([tempo])"},
-    {{},                                                  'N', travel,   false, false, 0, false, Forgets::never,  nothing<float>,       nothing<double>,       "no-U-turn: a path of leapfrog steps that doubles until it turns, and one of its points by weight"},
     // clang-format on
 };
 

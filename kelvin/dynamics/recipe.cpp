@@ -85,7 +85,7 @@ constexpr Damping damping_table[] = {
 };
 
 // A block's constraint, placed behind the `first` entries of the part that come before it.
-HeldConstraint held_by(HeldConstraint held, const Block& b, std::size_t first) {
+BlockConstraint held_by(BlockConstraint held, const Block& b, std::size_t first) {
   held.block = b.name, held.first = first;
   held.rows = b.is_matrix() ? b.rows() : 1;
   held.columns = b.size() / held.rows;
@@ -93,7 +93,7 @@ HeldConstraint held_by(HeldConstraint held, const Block& b, std::size_t first) {
   return held;
 }
 
-Block slack_of(const HeldConstraint& held, const Block& b) {
+Block slack_of(const BlockConstraint& held, const Block& b) {
   Block slack = b;
   slack.name += ".slack";
   slack.role = Role::slack;
@@ -103,7 +103,7 @@ Block slack_of(const HeldConstraint& held, const Block& b) {
 
 // Letters act on a constrained part as on any other; what they cannot do there is said here.
 void check_constraints(const PartRecipe& part) {
-  for (const HeldConstraint& held : part.constraints)
+  for (const BlockConstraint& held : part.constraints)
     for (const std::uint32_t i : part.frozen)
       if (i >= held.first && i < held.first + held.size())
         throw Error("block \"{}\" has frozen entries, which its constraint would move; freeze all of it or none",
@@ -128,7 +128,7 @@ void check_constraints(const PartRecipe& part) {
 
 std::size_t PartRecipe::freedom() const {
   std::size_t n = size - frozen.size();
-  for (const HeldConstraint& held : constraints) n -= std::min(n, held.removed());
+  for (const BlockConstraint& held : constraints) n -= std::min(n, held.removed());
   return n;
 }
 
@@ -141,12 +141,12 @@ void constrain(Recipe& recipe, const std::string& name, OwnConstraint own) {
   const auto add = [&](Recipe& phase) {
     for (PartRecipe& part : phase.parts) {
       if (part.name != part_name->second) continue;
-      HeldConstraint held = held_by({}, block, block.offset - part.offset);
+      BlockConstraint held = held_by({}, block, block.offset - part.offset);
       held.part = part.name, held.own = shared;
-      for (const HeldConstraint& other : part.constraints)
+      for (const BlockConstraint& other : part.constraints)
         if (other.block == name) throw Error("block \"{}\" has a constraint already; keep one", name);
       const auto later = std::find_if(part.constraints.begin(), part.constraints.end(),
-                                      [&](const HeldConstraint& other) { return other.first > held.first; });
+                                      [&](const BlockConstraint& other) { return other.first > held.first; });
       part.constraints.insert(later, std::move(held));
       check_constraints(part);
       part.constants.freedom = double(part.freedom());
@@ -186,7 +186,7 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
           part.name, part.scheme.text, mine.size(), parts.front().name, parts.front().scheme.text, first.size(),
           mine.size() < first.size() ? part.name : parts.front().name);
     for (std::size_t k = 0; k < mine.size(); ++k)
-      if ((mine[k]->everywhere() || first[k]->everywhere()) && mine[k] != first[k])
+      if ((mine[k]->everywhere || first[k]->everywhere) && mine[k] != first[k])
         throw Error(
             "part \"{}\": its braces, N or Z in \"{}\" stand at other meetings than those of part \"{}\" (\"{}\"); "
             "they are for all parts together",
@@ -201,8 +201,9 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
 }
 
 Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const std::vector<std::string>& freeze,
-                   std::vector<Block> blocks, const Horizon& run) {
+                   std::vector<Block> blocks, const Horizon& run, std::shared_ptr<const OwnLetters> own_letters) {
   Recipe recipe;
+  recipe.own_letters = std::move(own_letters);
   std::map<std::string, std::vector<std::uint32_t>> frozen_entries;  // of a block, in its own numbering
   std::map<std::string, std::map<std::size_t, double>> given;
   for (const std::string& text : freeze) {
@@ -215,7 +216,8 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
       if (!f.entry.empty()) {
         const std::size_t row = f.entry.size() == 2 ? f.entry[0] : 0, column = f.entry.back();
         if (row >= b.rows() || (f.entry.size() == 2 ? column >= b.columns() : column >= b.size()))
-          throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows(), b.columns());
+          throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows(),
+                      b.columns());
         first = row * b.columns() + column, count = 1;
       }
       for (std::size_t i = first; i < first + count; ++i) {
@@ -261,7 +263,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
     const std::string key = "part." + name + ".";
     PartRecipe made{
         name,
-        parse_scheme(part.scheme),
+        parse_scheme(part.scheme, recipe.own_letters ? recipe.own_letters->rows() : std::span<const Letter>()),
         checked(part.step, run, key + "step", 0, false, false),
         checked(part.friction, run, key + "friction", 0, true, true),
         checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true,
@@ -280,7 +282,8 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
     within("momentum", part.momentum, 0, 1), within("dampening", part.dampening, 0, INFINITY);
     within("beta1", part.beta1, 0, 1), within("beta2", part.beta2, 0, 1), within("floor", part.floor, 0, INFINITY);
     within("weight_decay", part.weight_decay, 0, INFINITY), within("trust", part.trust, 0, INFINITY);
-    const HeldConstraint chosen = part.constraint.given() ? constraint_chosen(part.constraint, name) : HeldConstraint();
+    const BlockConstraint chosen =
+        part.constraint.given() ? constraint_chosen(part.constraint, name) : BlockConstraint();
     for (const Block& b : blocks) {
       const auto at = recipe.part_of.find(b.name);
       if (at == recipe.part_of.end() || at->second != name) continue;
@@ -325,7 +328,7 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
   recipe.size = offset;
   if (recipe.parts.empty()) throw Error("there is no part to move; add [part.all] with a scheme and a step");
   check_meetings(recipe.parts);
-  for (const PartRecipe& part : recipe.parts) recipe.weighed |= part.scheme.tempo || part.temperature.rests();
+  for (const PartRecipe& part : recipe.parts) recipe.weighed |= part.scheme.own_time || part.temperature.rests();
   return recipe;
 }
 

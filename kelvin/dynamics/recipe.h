@@ -83,10 +83,10 @@ struct PartRecipe {
   const Damping* damping;
   double xi;  // at the start
   PartConstants constants;
-  std::size_t offset = 0, size = 0;              // its span of q
-  std::vector<std::uint32_t> frozen = {};        // entries of the span that stay put
-  std::vector<HeldConstraint> constraints = {};  // of its blocks, in their order
-  std::size_t freedom() const;                   // degrees of freedom: entries less frozen ones and equations
+  std::size_t offset = 0, size = 0;               // its span of q
+  std::vector<std::uint32_t> frozen = {};         // entries of the span that stay put
+  std::vector<BlockConstraint> constraints = {};  // of its blocks, in their order
+  std::size_t freedom() const;                    // degrees of freedom: entries less frozen ones and equations
 };
 
 struct Recipe {
@@ -102,10 +102,12 @@ struct Recipe {
   bool heats = false;     // the temperature of the other parts depends on it
   std::size_t told_parts() const { return parts.size() - (tempered ? 1 : 0); }
   std::vector<Recipe> later;  // of the phases after this one; the same parts, moving otherwise
+  std::shared_ptr<const OwnLetters> own_letters = nullptr;  // that its schemes may point to
 };
 
+// Schemes may contain letters of one's own besides those of the table.
 Recipe make_recipe(const std::map<std::string, PartSettings>&, const std::vector<std::string>& freeze,
-                   std::vector<Block> blocks, const Horizon&);
+                   std::vector<Block> blocks, const Horizon&, std::shared_ptr<const OwnLetters> = nullptr);
 
 // Puts a block of one part on a manifold of one's own.
 void constrain(Recipe&, const std::string& block, OwnConstraint);

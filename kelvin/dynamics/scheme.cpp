@@ -153,17 +153,17 @@ struct Parser {
 void check_braces(const Scheme& scheme) {
   const Move* open = nullptr;
   for (const Move& move : scheme.moves) {
-    const Joint joint = move.letter->joint;
-    if (joint == Joint::propose && open)
+    const int brace = move.letter->brace;
+    if (brace > 0 && open)
       throw Error("scheme \"{}\": '{{' inside '{{ }}'; close the first before the next", scheme.text);
-    if (joint == Joint::decide && !open) throw Error("scheme \"{}\": '}}' without '{{'", scheme.text);
-    if (joint == Joint::propose) open = &move;
-    if (joint == Joint::decide) {
+    if (brace < 0 && !open) throw Error("scheme \"{}\": '}}' without '{{'", scheme.text);
+    if (brace > 0) open = &move;
+    if (brace < 0) {
       for (const Move *a = open + 1, *b = &move - 1; a <= b; ++a, --b) {
         if (a->letter->normals || b->letter->normals)
           throw Error("scheme \"{}\": '{}' draws noise inside {{ }}, so Metropolis would be wrong; move it outside",
                       scheme.text, (a->letter->normals ? a : b)->letter->symbol);
-        if (a->letter->joint == Joint::travel || b->letter->joint == Joint::travel)
+        if (a->letter->travels || b->letter->travels)
           throw Error("scheme \"{}\": N chooses its own point and needs no {{ }}; write RN", scheme.text);
         if (a->letter->moves_xi || a->letter->memory)
           throw Error("scheme \"{}\": '{}' remembers something inside {{ }} that a return would not undo; move it out",
@@ -238,20 +238,19 @@ Scheme parse_scheme(std::string_view text, std::span<const Letter> extra_letters
     scheme.has_momentum |= l->moves_p;
     scheme.adaptive |= l->adaptive;
     scheme.takes_sums |= l->whole;
-    scheme.proposes |= l->proposes();
-    scheme.travels |= l->joint == Joint::travel;
+    scheme.proposes |= l->proposes;
+    scheme.travels |= l->travels;
     scheme.unit_speed |= l->unit_speed;
-    scheme.tempo |= l->joint == Joint::tempo;
+    scheme.own_time |= l->own_time;
   }
   check_braces(scheme);
   check_unit_speed(scheme);
-  if (scheme.tempo && scheme.proposes)
+  if (scheme.own_time && scheme.proposes)
     throw Error("scheme \"{}\": Z changes the step on the way, which Metropolis does not undo; leave one out",
                 scheme.text);
   for (const Repeats& r : parser.groups)
-    if (const std::size_t end = r.first + r.letters * r.times;
-        r.first > 0 && sequence[r.first - 1].letter->joint == Joint::propose && end < sequence.size() &&
-        sequence[end].letter->joint == Joint::decide)
+    if (const std::size_t end = r.first + r.letters * r.times; r.first > 0 && sequence[r.first - 1].letter->brace > 0 &&
+                                                               end < sequence.size() && sequence[end].letter->brace < 0)
       scheme.repeats = r;
 
   const auto last_bath =

@@ -51,7 +51,7 @@ struct Scheme {
   bool proposes = false;      // some letter may stay where it is: braces, N
   bool travels = false;       // some letter follows a path of many gradients: N
   bool unit_speed = false;    // p has unit length
-  bool tempo = false;         // some letter sets the pace: Z
+  bool own_time = false;      // some letter sets the pace: Z
   Repeats repeats = {};
   int memory = 0;  // the most that a letter keeps per element
 };

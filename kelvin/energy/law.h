@@ -29,6 +29,7 @@ struct Law {
   virtual const Block* own_block() const { return nullptr; }                     // its variable, the last one of q
   virtual void place(std::size_t) {}                                             // where that lies
   virtual std::span<Real> memory() { return {}; }                                // numbers to be kept with a state
+  virtual std::span<double> learnt() { return {}; }  // what it has found by itself, likewise
   virtual Tempered<Real>* tempered() { return nullptr; }
   virtual std::unique_ptr<Law> clone() const = 0;
 };

@@ -29,7 +29,7 @@ class Tempered final : public Law<Real> {
   std::unique_ptr<Law<Real>> clone() const override { return std::make_unique<Tempered>(*this); }
 
   void learn(bool now) { learns_ = now; }
-  std::span<double> learnt() { return learnt_; }
+  std::span<double> learnt() override { return learnt_; }
   // dW/dalpha where what g multiplies is `energy`; this is seen by the bias if it learns.
   double slope(double alpha, double energy);
   double temperature(double alpha) const { return temperature_ / ground_.ramp.value(alpha); }

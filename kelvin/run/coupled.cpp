@@ -123,7 +123,7 @@ void check_coupling(const Recipe& recipe) {
     bool noise = false;
     for (const Move& move : part.scheme.moves) {
       noise |= move.letter->normals > 0;
-      if (move.letter->joint == Joint::tempo || move.letter->unit_speed)
+      if (move.letter->own_time || move.letter->unit_speed)
         throw Error("part \"{}\": letter '{}' gives each of two chains a time of its own; certify a run without it",
                     part.name, move.letter->symbol);
       if (move.letter->memory)
@@ -133,7 +133,7 @@ void check_coupling(const Recipe& recipe) {
       if (move.letter->normals && move.share * double(move.occurrences) != 1)
         throw Error("part \"{}\": '{}' has unequal weights in \"{}\", which two chains cannot share noise for",
                     part.name, move.letter->symbol, part.scheme.text);
-      if (move.letter->proposes())
+      if (move.letter->proposes)
         throw Error(
             "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is "
             "nothing to "

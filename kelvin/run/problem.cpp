@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/io/load.h"
 #include "kelvin/run/problem.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/ensemble/exchange.h"
-#include "kelvin/run/tempering.h"
-#include "kelvin/function/block.h"
-#include "kelvin/energy/loss.h"
 #include "kelvin/energy/likelihood.h"
+#include "kelvin/energy/loss.h"
 #include "kelvin/energy/switched.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/ensemble/exchange.h"
+#include "kelvin/function/block.h"
+#include "kelvin/io/load.h"
+#include "kelvin/run/tempering.h"
 
 namespace kelvin {
 namespace {
 
 template <class Real>
 std::unique_ptr<PlacedLikelihood<Real>> likelihood_on(const ModelSettings& model, const Dataset& rows,
-                                                    const std::vector<Block>& blocks) {
+                                                      const std::vector<Block>& blocks) {
   if (rows.rows == 0) return {};
   const Remark silent = [](std::string_view) {};  // the training rows have had all remarks
   return std::make_unique<PlacedLikelihood<Real>>(make_likelihood<Real>(model, rows, silent), blocks);
@@ -81,9 +81,9 @@ void check_decay(const Recipe& recipe, const std::string& part) {
                   part);
 }
 
-const HeldConstraint* constraint_of(const Recipe& recipe, const std::string& block) {
+const BlockConstraint* constraint_of(const Recipe& recipe, const std::string& block) {
   for (const PartRecipe& part : recipe.parts)
-    for (const HeldConstraint& held : part.constraints)
+    for (const BlockConstraint& held : part.constraints)
       if (held.block == block) return &held;
   return nullptr;
 }
@@ -143,8 +143,7 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     train = make_likelihood<Real>(model, problem.data.train, remark);
     data = train->clone();
   }
-  problem.recipe =
-      recipe_of(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
+  problem.recipe = recipe_of(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
   problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
                            std::uint64_t(settings.warmup)};
   for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
@@ -209,7 +208,7 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
   const Recipe full = recipe_of(settings, visible, rows());  // with the slack that this problem may have left out
   std::vector<Real> q(full.size), mine(recipe.size);
   for (const Block& block : visible) {
-    const HeldConstraint* held = constraint_of(full, block.name);
+    const BlockConstraint* held = constraint_of(full, block.name);
     const Choice usual = held && !held->row->start.empty() ? Choice(std::string(held->row->start))
                          : train                           ? Choice("pytorch")
                                                            : Choice::number_of("constant", "value", 0);

@@ -149,12 +149,12 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   const auto check = [&](const Recipe& phase) {
     const PartRecipe& alpha = phase.parts.back();
     if (!alpha.frozen.empty()) return;
-    refuse(phase.parts.front().scheme.tempo, "letter Z");
+    refuse(phase.parts.front().scheme.own_time, "letter Z");
     for (const PartRecipe& part : phase.parts)
       for (const Move& m : part.scheme.moves) {
         refuse(m.letter->piece > 0, "B1 and B2");
         refuse(m.letter->needs_noise, "letter V");
-        refuse(m.letter->joint == Joint::travel, "letter N");
+        refuse(m.letter->travels, "letter N");
       }
     const bool moved = std::ranges::any_of(alpha.scheme.moves, [](const Move& m) { return m.letter->drifts; });
     const bool bathed = std::ranges::any_of(alpha.scheme.moves, [](const Move& m) {

@@ -8,7 +8,7 @@ namespace {
 
 bool changes_steps(const Recipe& r) {
   const Scheme& scheme = r.parts.front().scheme;
-  return scheme.proposes || scheme.tempo || r.tuning.learns();
+  return scheme.proposes || scheme.own_time || r.tuning.learns();
 }
 bool errs_in_energy(const Recipe& r) { return r.parts.front().scheme.unit_speed && !r.parts.front().scheme.proposes; }
 bool travels(const Recipe& r) { return r.parts.front().scheme.travels; }

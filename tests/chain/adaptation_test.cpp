@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a warm-up learns: that it is right, that it stays, and that a state in the midst of it goes on bit for bit. And
 // jitter.
-#include "kelvin/chain/adaptation.h"
+#include "kelvin/chain/companions/adaptation.h"
 
 #include <gmock/gmock.h>
 

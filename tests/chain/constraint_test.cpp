@@ -58,10 +58,10 @@ TEST(Constraint, HoldsAtEveryStepOfEverySchemeInFloat) { expect_held<float>(1e-5
 
 // A manifold with a point and a momentum on it.
 struct Placed {
-  HeldConstraint how;
+  BlockConstraint how;
   std::vector<double> q, p;
   std::unique_ptr<Manifold<double>> on;
-  Tally tally;
+  ProjectionReport report;
   explicit Placed(const Case& c) : how(constraint_chosen(c.on, "all")) {
     how.block = "W", how.rows = c.rows, how.columns = c.columns;
     if (how.row->has_slack) how.slack_count = how.units();
@@ -94,14 +94,14 @@ TEST(Constraint, DriftsThereAndBackReturn) {
     for (const double time : {0.02, 0.1}) {
       Placed x(c);
       const auto q = x.q, p = x.p;
-      x.on->drift(x.here(), time, x.tally);
+      x.on->drift(x.here(), time, x.report);
       EXPECT_GT(distance(x.q, q), time / 10) << c.on.name;
       for (double& v : x.p) v = -v;
-      x.on->drift(x.here(), time, x.tally);
+      x.on->drift(x.here(), time, x.report);
       for (double& v : x.p) v = -v;
       EXPECT_LT(distance(x.q, q), 1e-11) << c.on.name;
       EXPECT_LT(distance(x.p, p), 1e-10) << c.on.name;
-      EXPECT_EQ(x.tally.fallbacks, 0u) << c.on.name;
+      EXPECT_EQ(x.report.fallbacks, 0u) << c.on.name;
     }
 }
 
@@ -125,8 +125,8 @@ TEST(Constraint, ExactDriftsKeepTheSpeedAndCompose) {
   for (const char* name : {"circle", "sphere", "norm", "box"}) {
     Placed once({constraint(name, 0.8), 7, 5}), often({constraint(name, 0.8), 7, 5});
     const double speed = square(once.p);
-    once.on->drift(once.here(), 40, once.tally);
-    for (int k = 0; k < 100; ++k) often.on->drift(often.here(), 0.4, often.tally);
+    once.on->drift(once.here(), 40, once.report);
+    for (int k = 0; k < 100; ++k) often.on->drift(often.here(), 0.4, often.report);
     EXPECT_NEAR(square(once.p), speed, 1e-12 * speed) << name;
     EXPECT_LT(distance(once.q, often.q), 1e-11) << name;
   }
@@ -137,7 +137,7 @@ TEST(Constraint, CircleDriftIsTheRotation) {
   for (const double time : {1e-4, 0.3, 7.0, 1e3}) {
     Placed x({constraint("circle", 0.8), 1, 37});
     const auto q = x.q, p = x.p;
-    x.on->drift(x.here(), time, x.tally);
+    x.on->drift(x.here(), time, x.report);
     double in_place = 0;
     for (std::size_t i = 0; i < 37; ++i) {
       const double s = q[37 + i], a = (s * p[i] - q[i] * p[37 + i]) / 0.64 * time;
@@ -158,7 +158,7 @@ TEST(Constraint, ObliqueReturnsAlongTheOldNormalOrthogonalToTheNearestPoint) {
     std::vector<double> step(x.q.size());
     noise.normals({4, 0, 0, 0}, 0, step);
     for (std::size_t i = 0; i < step.size(); ++i) left.q[i] = x.q[i] += 0.02 * step[i];
-    x.on->project(x.here(), from, x.tally);
+    x.on->project(x.here(), from, x.report);
     EXPECT_LT(x.on->residual(x.here()), 1e-12);
     // What was taken away is normal to the manifold at `from` or at the new point: its tangent part vanishes.
     for (std::size_t i = 0; i < step.size(); ++i) left.p[i] = left.q[i] - x.q[i];
@@ -178,8 +178,8 @@ TEST(Constraint, AnObliqueReturnFromTooFarIsCounted) {
       Placed x({constraint(name, 0.8, {{"projection", std::string("oblique")}}), 7, 4});
       const auto from = x.q;
       for (std::size_t i = 0; i < x.q.size(); ++i) x.q[i] += far * x.p[i];
-      x.on->project(x.here(), from, x.tally);
-      EXPECT_EQ(x.tally.fallbacks, far < 1 ? 0 : x.how.units()) << name;
+      x.on->project(x.here(), from, x.report);
+      EXPECT_EQ(x.report.fallbacks, far < 1 ? 0 : x.how.units()) << name;
       EXPECT_LT(x.on->residual(x.here()), 1e-12) << name;
     }
 }

@@ -113,7 +113,7 @@ TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
         for (fine.i = 0; fine.i < 2 * std::size_t(moves[fine.place].letter->normals); ++fine.i) {
           ChainState<double> at;
           at.xi = {problem.recipe.parts[0].xi};
-          at.q = at.p = at.g = zero;
+          at.q = at.p = at.g = LargeArray<double>(2, 0);
           chain.restore(at);
           chain.step();
           columns.push_back({chain.q()[0], chain.q()[1], chain.p()[0], chain.p()[1]});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noise of minibatch gradients: the covariance that letter V goes by, what CCAdL, adaptive Langevin and BAOAB make of
 // it, and control variates that take most of it away.
-#include "kelvin/chain/gradient_noise.h"
+#include "kelvin/chain/companions/gradient_noise.h"
 
 #include "tests/allocations.h"
 #include "tests/evaluated.h"
@@ -216,9 +216,7 @@ TEST(ControlVariates, AChainWithThemIsNotHeatedAndGoesOnBitForBit) {
   u.estimate.anchor(10);
   const Recipe recipe = recipe_for(*plain, moving("BAOAB", 0.1));
   const Noise<double> noise;
-  const auto chain = [&] {
-    return Chain<double>(u, recipe, Batches(one_row(), u.rows(), 3, 0), noise, 3, 0);
-  };
+  const auto chain = [&] { return Chain<double>(u, recipe, Batches(one_row(), u.rows(), 3, 0), noise, 3, 0); };
   Chain<double> a = chain(), b = chain();
   a.start(std::vector<double>(2, 0.0)), b.start(std::vector<double>(2, 1.0));
   for (int n = 0; n < 27; ++n) a.step();

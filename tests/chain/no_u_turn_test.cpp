@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letter N: its law against quadrature, what must break it, and what it says of its paths.
-#include "kelvin/chain/no_u_turn.h"
+#include "kelvin/chain/companions/no_u_turn.h"
 
 #include "tests/allocations.h"
 #include "tests/support.h"

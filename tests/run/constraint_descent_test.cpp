@@ -6,9 +6,9 @@
 #include <complex>
 #include <numbers>
 
-#include "kelvin/chain/held.h"
-#include "kelvin/run/settings.h"
+#include "kelvin/chain/tiles.h"
 #include "kelvin/dynamics/preset.h"
+#include "kelvin/run/settings.h"
 #include "tests/manifold.h"
 
 namespace kelvin {
@@ -63,7 +63,7 @@ TEST(ConstrainedStart, FindsAPointOfTheManifoldFromAnywhere) {
                          constraint("orthogonal"), constraint("box", 0.5)})
     for (const auto& [rows, columns] : {std::pair{std::size_t(4), std::size_t(4)}, {5, 3}, {3, 5}, {1, 4}})
       for (const char* where : {"zero", "equal", "one row", "far"}) {
-        HeldConstraint how = constraint_chosen(on, "all");
+        BlockConstraint how = constraint_chosen(on, "all");
         how.block = "W", how.rows = rows, how.columns = columns;
         if (how.row->has_slack) how.slack_count = how.units();
         std::vector<double> q(how.size() + how.slack_count), p(q.size());
@@ -74,7 +74,7 @@ TEST(ConstrainedStart, FindsAPointOfTheManifoldFromAnywhere) {
                  : place == "one row" ? double(i < columns)
                                       : 1e3 + double(i * i);
         const auto here = ManifoldPoint<double>{std::span(q).first(how.size()), std::span(p).first(how.size()),
-                                              std::span(q).subspan(how.size()), std::span(p).subspan(how.size())};
+                                                std::span(q).subspan(how.size()), std::span(p).subspan(how.size())};
         const auto manifold = make_manifold<double>(how);
         manifold->settle(here);
         EXPECT_LT(manifold->residual(here), 1e-12) << on.name << " " << where << " " << rows << " x " << columns;

@@ -2,9 +2,9 @@
 // Words against papers: the strings of each partitioned method, beside its update formulas as they are printed.
 #include <gmock/gmock.h>
 
-#include "kelvin/run/settings.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/energy/penalty.h"
+#include "kelvin/run/settings.h"
 #include "tests/coupled.h"
 #include "tests/files.h"
 #include "tests/support.h"
@@ -296,7 +296,9 @@ temperature = 0)",
   const RunSettings settings = read_run_settings(file);
   // U = (a^4 + b^4 + c^4)/4 + a b + b c - c
   struct Three : Potential<double> {
-    std::vector<Block> list{{.name = "a", .shape = {1}}, {.name = "b", .shape = {1}, .offset = 1}, {.name = "c", .shape = {1}, .offset = 2}};
+    std::vector<Block> list{{.name = "a", .shape = {1}},
+                            {.name = "b", .shape = {1}, .offset = 1},
+                            {.name = "c", .shape = {1}, .offset = 2}};
     const std::vector<Block>& blocks() const override { return list; }
     double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
       const double a = *q[0], b = *q[1], c = *q[2];
@@ -397,7 +399,7 @@ TEST(Presets, EveryRowMakesPartsThatMeet) {
       const RunSettings s =
           settings_of(fmt::format("preset = '{}'\nmodel.layers = {}\nmodel.scale = 0", preset.name, layers));
       std::vector<Block> blocks;
-      for (std::size_t k = 1; k < s.model.layers.size(); ++k)
+      for (std::size_t k = 1; k < s.model.layers.sizes().size(); ++k)
         blocks.push_back({.name = fmt::format("layer{}.weight", k), .shape = {2, 2}, .offset = 4 * (k - 1)});
       EXPECT_NO_THROW(make_recipe(s.part, {}, blocks, {})) << preset.name;
     }

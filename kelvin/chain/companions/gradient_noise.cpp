@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/chain/gradient_noise.h"
+#include "kelvin/chain/companions/gradient_noise.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/chain/companion.h"
 #include "kelvin/numeric/eigen.h"
 #include "kelvin/numeric/sums.h"
 
@@ -18,13 +19,6 @@ struct NoiseEstimate<Real>::Solver {
 
 template <class Real>
 NoiseEstimate<Real>::~NoiseEstimate() = default;
-
-bool needs_noise(const Recipe& recipe) {
-  for (const PartRecipe& part : recipe.parts)
-    for (const Move& move : part.scheme.moves)
-      if (move.letter->needs_noise) return true;
-  return false;
-}
 
 template <class Real>
 NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, double share)
@@ -108,5 +102,42 @@ void NoiseEstimate<Real>::restore(std::span<const Real> from) {
 
 template class NoiseEstimate<float>;
 template class NoiseEstimate<double>;
+
+// ---- the chain's side
+
+namespace {
+
+bool needs_noise(const Recipe& recipe) {
+  for (const PartRecipe& part : recipe.parts)
+    for (const Move& move : part.scheme.moves)
+      if (move.letter->needs_noise) return true;
+  return false;
+}
+
+template <class Real>
+class NoiseOfGradient final : public Companion<Real> {
+ public:
+  static bool needed(const Chain<Real>& chain) { return needs_noise(chain.recipe()); }
+  explicit NoiseOfGradient(Chain<Real>& chain)
+      : key_(chain.key("covariance")), estimate_(chain.recipe(), chain.rows(), chain.batches().share_of_variance()) {
+    for (std::size_t k = 0; k < chain.movers().size(); ++k) chain.movers()[k].part.noise = estimate_.of(k);
+  }
+  void evaluated(Chain<Real>& chain) override {
+    estimate_.see(chain.energy(), chain.x(), {key_, chain.walker(), chain.evaluations() - 1, 0});
+  }
+  void fields(Archive& field) override {
+    std::vector<Real> numbers = estimate_.state();
+    field("covariance", numbers);
+    if (field.reads()) estimate_.restore(numbers);
+  }
+
+ private:
+  std::uint64_t key_;
+  NoiseEstimate<Real> estimate_;
+};
+
+}  // namespace
+
+KELVIN_COMPANION_ROW(gradient_noise, NoiseOfGradient, {})
 
 }  // namespace kelvin

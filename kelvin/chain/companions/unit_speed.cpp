@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/chain/unit_speed.h"
+#include "kelvin/chain/companions/unit_speed.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "kelvin/chain/chain.h"
+#include "kelvin/chain/companion.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
@@ -69,44 +69,40 @@ template double LengthFinder::watch(std::uint64_t, std::span<const double>, doub
 
 // ---- the chain's side
 
+namespace {
+
 // The energy error of a step is that between the gradients at its two ends.
 template <class Real>
-void Chain<Real>::watch_energy() {
-  if (starts_still_) evaluate(1);
-  energy_before_ = U_, work_ = 0;
-  movers_.front().part.work = &work_;  // here, since a chain may have been moved
-  if (!tuner_ || !tuner_->by_energy() || !tuner_->learns_at(steps_ + 1)) return;
-  flush();
-  old_q_ = q_, old_p_ = p_, old_g_ = g_, old_energy_ = U_;
-  proposing_ = true;  // a step that blows up is taken back
-}
-
-template <class Real>
-void Chain<Real>::read_energy_error() {
-  const bool known = starts_still_ && !stale_ && !proposes_;
-  reading_.energy_error = known ? (U_ - energy_before_) / movers_.front().part.T + work_ : NAN;
-}
-
-template <class Real>
-void Chain<Real>::learn_by_energy() {
-  const Mover& mover = movers_.front();
-  const PartRecipe& part = recipe_.parts.front();
-  if (tuner_->by_energy()) {
-    proposing_ = false;
-    const double error = reading_.energy_error;
-    if (!std::isfinite(error)) q_ = old_q_, p_ = old_p_, g_ = old_g_, U_ = old_energy_, stale_ = false;
-    tuner_->erred(steps_, error * error / double(part.freedom()));
+class UnitSpeed final : public Companion<Real> {
+ public:
+  static bool needed(const Chain<Real>& chain) {
+    return chain.in_some_phase([](const Recipe& recipe) { return recipe.parts.front().scheme.unit_speed; });
   }
-  if (tuner_->finds_length())
-    tuner_->strayed<Real>(steps_, q_, {mover.step, part.friction.at(double(steps_ - recipe_.begins))});
-}
+  explicit UnitSpeed(Chain<Real>&) {}
 
-#define KELVIN_MEMBERS(Real)                      \
-  template void Chain<Real>::watch_energy();      \
-  template void Chain<Real>::read_energy_error(); \
-  template void Chain<Real>::learn_by_energy();
-KELVIN_MEMBERS(float)
-KELVIN_MEMBERS(double)
-#undef KELVIN_MEMBERS
+  void before(Chain<Real>& chain) override {
+    if (!chain.program().scheme().unit_speed) return;
+    if (chain.program().starts_still) chain.evaluate(1);
+    energy_ = chain.last_energy();
+    chain.movers().front().work = 0;
+  }
+  void after(Chain<Real>& chain) override {
+    const Program& program = chain.program();
+    if (!program.scheme().unit_speed) return;
+    const bool known = program.starts_still && !chain.stale() && !program.scheme().proposes;
+    chain.step_record().energy_error =
+        known ? (chain.last_energy() - energy_) / chain.temperature() + chain.movers().front().work : NAN;
+  }
+  void read(Chain<Real>& chain, Reading& reading) const override {
+    if (chain.program().scheme().unit_speed) reading.energy_error = chain.step_record().energy_error;
+  }
+
+ private:
+  double energy_ = 0;  // where the step began
+};
+
+}  // namespace
+
+KELVIN_COMPANION_ROW(unit_speed, UnitSpeed, {})
 
 }  // namespace kelvin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/chain/held.h"
+#include "kelvin/chain/tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 namespace kelvin {
 namespace {
 
-// Entries, in whole units, of each stretch of a constraint.
-std::size_t entries_at_once(const HeldConstraint& held, std::size_t length) {
+// Entries, in whole units, of each tile of a constraint.
+std::size_t entries_at_once(const BlockConstraint& held, std::size_t length) {
   const std::size_t unit = held.size() / held.units();
   return std::min(held.size(), std::max<std::size_t>(1, length / unit) * unit);
 }
@@ -32,22 +32,22 @@ std::vector<char> tangent_moves(const Scheme& scheme) {
 }  // namespace
 
 template <class Real>
-Held<Real>::Held(const PartRecipe& part, std::size_t length) {
+Tiling<Real>::Tiling(const PartRecipe& part, std::size_t length) {
   if (part.constraints.empty()) return;
   tangent_after = tangent_moves(part.scheme);
   std::size_t at = 0;
   const auto free_up_to = [&](std::size_t end) {
     for (; at < end; at += std::min(length, end - at))
-      stretches.push_back({at, std::min(length, end - at), at, 0, nullptr});
+      tiles.push_back({at, std::min(length, end - at), at, 0, nullptr});
   };
-  for (const HeldConstraint& held : part.constraints) {
+  for (const BlockConstraint& held : part.constraints) {
     free_up_to(held.first);
     manifolds_.push_back(make_manifold<Real>(held));
     const std::size_t each = entries_at_once(held, held.slack_count == held.size() ? length / 2 : length);
     for (std::size_t first = 0; first < held.size(); first += each) {
       const std::size_t count = std::min(each, held.size() - first);
       const auto slack_of = [&](std::size_t entries) { return entries * held.slack_count / held.size(); };
-      stretches.push_back(
+      tiles.push_back(
           {held.first + first, count, held.slack + slack_of(first), slack_of(count), manifolds_.back().get()});
     }
     at = std::max(at, held.slack_count ? held.slack + held.slack_count : held.first + held.size());
@@ -59,48 +59,48 @@ Held<Real>::Held(const PartRecipe& part, std::size_t length) {
 }
 
 template <class Real>
-ManifoldPoint<Real> Held<Real>::piece(const Stretch<Real>& s, const Part<Real>& part) const {
+ManifoldPoint<Real> Tiling<Real>::piece(const Tile<Real>& s, const Part<Real>& part) const {
   return {part.q.subspan(s.first, s.count), part.p.subspan(s.first, s.count), part.q.subspan(s.slack, s.slack_count),
           part.p.subspan(s.slack, s.slack_count)};
 }
 
 template <class Real>
-std::size_t Held<Real>::longest() const {
+std::size_t Tiling<Real>::longest() const {
   std::size_t most = 0;
-  for (const auto& s : stretches) most = std::max({most, s.count, s.slack_count});
+  for (const auto& s : tiles) most = std::max({most, s.count, s.slack_count});
   return most;
 }
 
 template <class Real>
-std::size_t Held<Real>::room() const {
+std::size_t Tiling<Real>::room() const {
   std::size_t most = 0;
-  for (const auto& s : stretches) most = std::max(most, s.count + s.slack_count);
+  for (const auto& s : tiles) most = std::max(most, s.count + s.slack_count);
   return most;
 }
 
 template <class Real>
-void Held<Real>::keep_point(const Part<Real>& part) {
+void Tiling<Real>::keep_point(const Part<Real>& part) {
   std::copy(part.q.begin(), part.q.end(), kept_.begin());
 }
 
 template <class Real>
-void Held<Real>::project(const Part<Real>& part, Tally& tally) {
-  for (const auto& s : stretches) {
+void Tiling<Real>::project(const Part<Real>& part, ProjectionReport& report) {
+  for (const auto& s : tiles) {
     if (!s.on) continue;
     std::copy_n(kept_.begin() + long(s.first), s.count, from_.begin());
     std::copy_n(kept_.begin() + long(s.slack), s.slack_count, from_.begin() + long(s.count));
-    s.on->project(piece(s, part), std::span(from_).first(s.count + s.slack_count), tally);
+    s.on->project(piece(s, part), std::span(from_).first(s.count + s.slack_count), report);
   }
 }
 
 template <class Real>
-void Held<Real>::tangent(const Part<Real>& part) {
-  for (const auto& s : stretches)
+void Tiling<Real>::tangent(const Part<Real>& part) {
+  for (const auto& s : tiles)
     if (s.on) s.on->tangent(piece(s, part));
 }
 
 template <class Real>
-std::span<const Real> Held<Real>::tangent_slopes(const Stretch<Real>& s, const Part<Real>& part) {
+std::span<const Real> Tiling<Real>::tangent_slopes(const Tile<Real>& s, const Part<Real>& part) {
   const std::span<Real> all(slopes_);
   std::ranges::copy(part.g.subspan(s.first, s.count), all.begin() + long(s.first));
   std::ranges::copy(part.g.subspan(s.slack, s.slack_count), all.begin() + long(s.slack));
@@ -111,23 +111,23 @@ std::span<const Real> Held<Real>::tangent_slopes(const Stretch<Real>& s, const P
 }
 
 template <class Real>
-std::span<const Real> Held<Real>::tangent_slopes(const Part<Real>& part) {
-  for (const auto& s : stretches) tangent_slopes(s, part);
+std::span<const Real> Tiling<Real>::tangent_slopes(const Part<Real>& part) {
+  for (const auto& s : tiles) tangent_slopes(s, part);
   return slopes_;
 }
 
 template <class Real>
-double Held<Real>::residual(const Part<Real>& part) const {
+double Tiling<Real>::residual(const Part<Real>& part) const {
   double worst = 0;
-  for (const auto& s : stretches)
+  for (const auto& s : tiles)
     if (s.on) worst = larger(worst, s.on->residual(piece(s, part)));
   return worst;
 }
 
 template <class Real>
-double Held<Real>::tangency(const Part<Real>& part) const {
+double Tiling<Real>::tangency(const Part<Real>& part) const {
   double worst = 0;
-  for (const auto& s : stretches)
+  for (const auto& s : tiles)
     if (s.on) worst = larger(worst, s.on->tangency(piece(s, part)));
   return worst;
 }
@@ -135,7 +135,7 @@ double Held<Real>::tangency(const Part<Real>& part) const {
 template <class Real>
 void settle(const Recipe& recipe, std::span<Real> q, const std::function<void(std::string_view)>& remark) {
   for (const PartRecipe& part : recipe.parts)
-    for (const HeldConstraint& held : part.constraints) {
+    for (const BlockConstraint& held : part.constraints) {
       const auto mine = q.subspan(part.offset, part.size);
       const Settled found = make_manifold<Real>(held)->settle(
           {mine.subspan(held.first, held.size()), {}, mine.subspan(held.slack, held.slack_count), {}});
@@ -157,8 +157,8 @@ void settle(const Recipe& recipe, std::span<Real> q, const std::function<void(st
     }
 }
 
-template class Held<float>;
-template class Held<double>;
+template class Tiling<float>;
+template class Tiling<double>;
 template void settle(const Recipe&, std::span<float>, const std::function<void(std::string_view)>&);
 template void settle(const Recipe&, std::span<double>, const std::function<void(std::string_view)>&);
 

@@ -7,8 +7,6 @@
 
 namespace kelvin {
 
-bool needs_noise(const Recipe&);
-
 template <class Real>
 class NoiseEstimate {
  public:

@@ -2,7 +2,7 @@
 // What a walker learns during its warm-up, and keeps from then on: a pace for its steps, a factor of its friction, and
 // coordinates of equal width. Windows and constants are those of Stan.
 #pragma once
-#include "kelvin/chain/unit_speed.h"
+#include "kelvin/chain/companions/unit_speed.h"
 #include "kelvin/dynamics/recipe.h"
 
 namespace kelvin {
@@ -56,12 +56,9 @@ class Adaptation {
   std::vector<double> factor();                             // of these coordinates; the window is forgotten
   void begin_again(double pace);                            // after a guess
 
-  std::vector<double> state();
-  void restore(std::span<const double>);
+  void fields(Archive&);
 
  private:
-  template <class Visit>
-  void fields(Visit&& field);
   Tuning tuning_;
   bool proposes_, unit_speed_, dense_;
   Windows windows_;

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "kelvin/core/pack.h"
+
 namespace kelvin {
 
 // The mean square energy error of a step grows with its sixth power: a running mean of x / pace^6, where x is the
@@ -25,11 +27,14 @@ class LengthFinder {
   template <class Real>
   double watch(std::uint64_t step, std::span<const Real> x, double way);
   void resize(std::size_t n);
-  template <class Visit>
-  void fields(Visit&& field) {
-    field(points_), field(batches_);
-    for (auto* list : {&mean_, &squares_, &batch_, &batch_mean_, &batch_squares_})
-      for (double& v : *list) field(v);
+  void fields(Archive& field) {
+    field("points", points_);
+    field("batches", batches_);
+    field("mean", mean_);
+    field("squares", squares_);
+    field("batch", batch_);
+    field("batch_mean", batch_mean_);
+    field("batch_squares", batch_squares_);
   }
 
  private:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/chain/no_u_turn.h"
+#include "kelvin/chain/companions/no_u_turn.h"
 
 #include <cmath>
+
+#include "kelvin/chain/companion.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -130,5 +133,102 @@ Travelled NoUTurn<Real>::travel(const PathSpace<Real>& space, double T, const No
 
 template class NoUTurn<float>;
 template class NoUTurn<double>;
+
+// ---- the chain's side
+
+namespace {
+
+constexpr Letter no_u_turn_letters[] = {
+    companion_letter(
+        'N', {.proposes = true, .travels = true},
+        "no-U-turn: a path of leapfrog steps that doubles until it turns, and one of its points by weight"),
+};
+
+const Letter& letter_named(char symbol) {
+  return *std::ranges::find_if(letters(), [&](const Letter& l) { return l.symbol == symbol; });
+}
+
+template <class Real>
+class NoUTurnPath final : public Companion<Real> {
+ public:
+  static bool needed(const Chain<Real>& chain) {
+    return chain.in_some_phase([](const Recipe& recipe) { return recipe.parts.front().scheme.travels; });
+  }
+  explicit NoUTurnPath(Chain<Real>& chain) : key_(chain.key("path")), sampler_(chain.recipe().size) {}
+
+  void meet(Chain<Real>& chain, const Meeting& meeting) override {
+    if (!meeting.move->letter->travels) return;
+    way_ = sampler_.travel(path_space(chain), chain.temperature(), chain.noise(),
+                           {key_, chain.walker(), chain.steps(), 0});
+    chain.step_record().acceptance += way_.acceptance;
+    ++chain.step_record().proposals;
+    chain.step_record().diverging |= way_.diverging;
+    acceptances_ += way_.acceptance;
+    ++paths_;
+    chain.read_energy();
+  }
+  void read(Chain<Real>&, Reading& reading) const override {
+    if (paths_ == 0) return;
+    reading.acceptance = acceptances_ / double(paths_);
+    reading.depth = way_.depth;
+    reading.leaps = way_.leaps;
+  }
+  void fields(Archive& field) override {
+    field("acceptances", acceptances_);
+    field("paths", paths_);
+  }
+
+ private:
+  static PathSpace<Real> path_space(Chain<Real>& chain) {
+    ChainState<Real>& state = chain.now();
+    return {.q = state.q,
+            .p = state.p,
+            .g = state.g,
+            .energy = &state.energy,
+            .leap = [&chain](int direction) { leapfrog(chain, direction); },
+            .hamiltonian = [&chain] { return chain.hamiltonian(); },
+            .product =
+                [&chain](std::span<const Real> a, std::span<const Real> b) {
+                  double sum = 0;
+                  for (const Mover<Real>& mover : chain.movers()) {
+                    const std::size_t at = mover.recipe().offset, size = mover.recipe().size;
+                    sum += dot<Real>(a.subspan(at, size), b.subspan(at, size)) / mover.part.m;
+                  }
+                  return sum;
+                }};
+  }
+
+  std::uint64_t key_;
+  NoUTurn<Real> sampler_;
+  Travelled way_;            // of this step
+  double acceptances_ = 0;   // sum over all steps
+  std::uint64_t paths_ = 0;  // their number
+};
+
+}  // namespace
+
+template <class Real>
+void leapfrog(Chain<Real>& chain, int direction) {
+  static const Letter &kick = letter_named('B'), &drift = letter_named('A');
+  const double share = direction * chain.program().leap_share;
+  ChainState<Real>& state = chain.now();
+  for (Mover<Real>& mover : chain.movers()) {
+    kick.flow(mover.part, share * mover.step / 2, {});
+    drift.flow(mover.part, share * mover.step, {});
+    mover.restore_frozen();
+  }
+  const Meeting& last = chain.program().meetings[state.fresh_at];
+  state.energy = chain.energy()(state.q, {.rows = chain.batches()(state.evaluations), .wanted = last.wanted}, state.g);
+  ++state.evaluations;
+  for (Mover<Real>& mover : chain.movers()) {
+    kick.flow(mover.part, share * mover.step / 2, {});
+    mover.restore_frozen();
+  }
+}
+
+template void leapfrog(Chain<float>&, int);
+template void leapfrog(Chain<double>&, int);
+
+KELVIN_COMPANION_ROW(no_u_turn, NoUTurnPath, no_u_turn_letters)
 
 }  // namespace kelvin

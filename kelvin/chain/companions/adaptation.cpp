@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/chain/adaptation.h"
+#include "kelvin/chain/companions/adaptation.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "kelvin/chain/companion.h"
+#include "kelvin/chain/stiffness.h"
 #include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 
@@ -154,26 +157,176 @@ std::vector<double> Adaptation::factor() {
   return out;
 }
 
-template <class Visit>
-void Adaptation::fields(Visit&& field) {
-  for (double* x : {&pace_, &friction_, &averaging_.count, &averaging_.shortfall, &averaging_.centre,
-                    &averaging_.log_pace, &averaging_.mean, &kinetic_, &half_kick_, &agreements_, &by_error_.sum,
-                    &by_error_.weight, &by_error_.most, &points_})
-    field(*x);
+void Adaptation::fields(Archive& field) {
+  field("pace", pace_);
+  field("friction", friction_);
+  field("averaging", averaging_);
+  field("kinetic", kinetic_);
+  field("half_kick", half_kick_);
+  field("agreements", agreements_);
+  field("by_error", by_error_);
+  field("points", points_);
+  field("mean", mean_);
+  field("squares", squares_);
+  const std::string prefix = field.prefix;
+  field.prefix += "length.";
   length_.fields(field);
-  for (auto* list : {&mean_, &squares_})
-    for (double& x : *list) field(x);
+  field.prefix = prefix;
 }
 
-std::vector<double> Adaptation::state() {
-  std::vector<double> out;
-  fields([&](double& x) { out.push_back(x); });
-  return out;
-}
+// ---- the chain's side
 
-void Adaptation::restore(std::span<const double> from) {
-  std::size_t at = 0;
-  fields([&](double& x) { x = from[at++]; });
-}
+namespace {
+
+template <class Real>
+class WarmUp final : public Companion<Real> {
+ public:
+  static bool needed(const Chain<Real>& chain) { return chain.recipe().tuning.learns(); }
+  explicit WarmUp(Chain<Real>& chain) : tuner_(checked(chain.recipe())) {
+    const MassShape shape = chain.recipe().tuning.rescaling().shape;
+    if (shape == MassShape::none) return;
+    const Recipe& recipe = chain.recipe();
+    const std::size_t dense = shape == MassShape::dense ? recipe.parts.front().size : 0;
+    chain.energy().coordinates = scaled_coordinates<Real>(recipe.size, dense);
+  }
+
+  void start(Chain<Real>& chain) override {
+    if (tuner_.by_acceptance()) guess_pace(chain);
+  }
+  void before(Chain<Real>& chain) override {
+    if (!tuner_.by_energy() || !tuner_.learns_at(chain.steps() + 1)) return;
+    before_.take(chain.now());
+    chain.step_record().may_diverge = true;  // a step that blows up is taken back
+  }
+  void after(Chain<Real>& chain) override {
+    if (!tuner_.learns_at(chain.steps())) return;
+    learn(chain);
+    tell(chain);
+  }
+  void fields(Archive& field) override { tuner_.fields(field); }
+
+ private:
+  static const Recipe& checked(const Recipe& recipe) {
+    const Tuning& tuning = recipe.tuning;
+    const PartRecipe& first = recipe.parts.front();
+    const Scheme& scheme = first.scheme;
+    if (tuning.adapt.friction && scheme.proposes)
+      throw Error("adapt.friction goes by the heat that gradient noise leaves; \"{}\" leaves none", scheme.text);
+    if (scheme.own_time && (tuning.adapt.step || tuning.adapt.friction))
+      throw Error(
+          "adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
+          scheme.text);
+    const auto [least, most] = first.friction.range();
+    if (scheme.unit_speed && tuning.adapt.friction && !(least > 0 && std::isfinite(most)))
+      throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",
+                  scheme.text, least, most);
+    return recipe;
+  }
+
+  void tell(Chain<Real>& chain) const {
+    ChainState<Real>& state = chain.now();
+    state.pace = tuner_.pace();
+    state.friction = tuner_.friction();
+  }
+
+  // The pace is doubled or halved until the acceptance of one leapfrog step with fresh momenta crosses 0.8.
+  void guess_pace(Chain<Real>& chain) {
+    if (chain.program().scheme().unit_speed)
+      return tuner_.begin_again(tuner_.pace());  // a leapfrog is none of its steps
+    chain.evaluate(0);
+    ChainState<Real>& state = chain.now();
+    before_.take(state);
+    chain.step_record().may_diverge = true;
+    const std::uint64_t key = chain.key("guess");
+    const double T = chain.temperature();
+    double pace = tuner_.pace();
+    int towards = 0;
+    for (std::uint16_t tries = 0; tries < 100; ++tries) {
+      tuner_.begin_again(pace);
+      tell(chain);
+      chain.schedule();
+      chain.noise().normals({key, chain.walker(), state.steps, tries}, 0, state.p);
+      for (Mover<Real>& mover : chain.movers()) {
+        for (Real& x : mover.part.p) x *= Real(std::sqrt(mover.part.m * T));
+        mover.restore_frozen();
+      }
+      const double before = chain.hamiltonian();
+      leapfrog(chain, 1);
+      const double change = chain.hamiltonian() - before;
+      before_.give_back_position(state);
+      const int direction = change < -T * std::log(0.8) ? 1 : -1;  // nan: the step is too long
+      if (towards != 0 && direction != towards) break;
+      towards = direction;
+      pace *= direction > 0 ? 2 : 0.5;
+    }
+    state.p = before_.p;
+    chain.step_record().may_diverge = false;
+    chain.schedule();
+  }
+
+  // Temperatures are means over all directions and say nothing of a single stiff one.
+  void stay_stable(Chain<Real>& chain) {
+    constexpr double stiffest = 1;  // h^2 times the largest curvature; the limit of stability is 4
+    tell(chain);
+    chain.schedule();
+    if (const double now = stiffness(chain); now > stiffest) tuner_.slow_down(std::sqrt(stiffest / now));
+  }
+
+  // Momenta of unit length: the step by its energy error, the friction by how far positions stay correlated.
+  void learn_by_energy(Chain<Real>& chain) {
+    ChainState<Real>& state = chain.now();
+    const PartRecipe& part = chain.recipe().parts.front();
+    if (tuner_.by_energy()) {
+      chain.step_record().may_diverge = false;
+      const double error = chain.step_record().energy_error;
+      if (!std::isfinite(error)) {
+        before_.give_back_position(state);
+        state.p = before_.p;
+        state.stale = 0;
+      }
+      tuner_.erred(state.steps, error * error / double(part.freedom()));
+    }
+    if (tuner_.finds_length()) {
+      const double now = double(chain.program().since_beginning(state.steps));
+      tuner_.strayed<Real>(state.steps, state.q, {chain.step_of(0), part.friction.at(now)});
+    }
+  }
+
+  bool temperatures_agreed(Chain<Real>& chain) {
+    Temperatures now;
+    double freedom = 0;
+    for (const Mover<Real>& mover : chain.movers()) {
+      const Part<Real>& part = mover.part;
+      now.kinetic += mover.momentum_square() / part.T;
+      now.half_kick += part.h * part.h / 4 * dot<Real>(part.g, part.g) / (part.m * part.T);
+      freedom += double(mover.recipe().freedom());
+    }
+    return tuner_.agreed(chain.steps(), {now.kinetic / freedom, now.half_kick / freedom});
+  }
+
+  void learn(Chain<Real>& chain) {
+    const std::uint64_t steps = chain.now().steps;
+    const bool unit_speed = chain.program().scheme().unit_speed;
+    if (unit_speed) learn_by_energy(chain);
+    bool changed = false;
+    const StepRecord& step = chain.step_record();
+    if (tuner_.by_acceptance()) tuner_.accepted(steps, step.acceptance / double(step.proposals));
+    if (tuner_.by_temperatures()) changed = temperatures_agreed(chain);
+    if (!chain.learnt_factor().empty() && tuner_.watch(steps, chain.q())) {
+      chain.stand_on(tuner_.factor());
+      changed = true;
+    }
+    if (!changed || !chain.recipe().tuning.adapt.step) return;
+    if (tuner_.by_acceptance()) guess_pace(chain);
+    else if (!unit_speed) stay_stable(chain);
+  }
+
+  Adaptation tuner_;
+  PhasePoint<Real> before_;
+};
+
+}  // namespace
+
+KELVIN_COMPANION_ROW(adaptation, WarmUp, {})
 
 }  // namespace kelvin

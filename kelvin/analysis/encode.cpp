@@ -8,13 +8,15 @@ namespace {
 
 // The network cut off behind a hidden layer, whose activation is that of its output.
 ModelSettings cut_behind(std::size_t layer, ModelSettings model) {
-  const std::size_t hidden = model.layers.size() - 2;
+  std::vector<long> sizes = model.layers.sizes();
+  const std::size_t hidden = sizes.size() - 2;
   if (layer < 1 || layer > hidden)
     throw Error("layer {} is asked for, but the network has {} hidden layer{}, counted from 1", layer, hidden,
                 hidden == 1 ? "" : "s");
   const std::vector<std::string> names = model.activation;
   model.output = names.size() > 1 ? names[layer - 1] : names.front();
-  model.layers.resize(layer + 1);
+  sizes.resize(layer + 1);
+  model.layers = sizes;
   if (names.size() > 1) model.activation.assign(names.begin(), names.begin() + long(layer - 1));
   if (model.activation.empty()) model.activation = {"relu"};  // of no layer
   return model;
@@ -26,7 +28,8 @@ template <class Real>
 std::vector<Real> encoded(const Problem<Real>& problem, std::span<const Real> q, std::size_t layer,
                           const Dataset& data) {
   constexpr std::size_t piece = 1000;  // rows held twice
-  PlacedFunction<Real> network(make_function<Real>(cut_behind(layer, problem.settings.model)), problem.recipe.blocks);
+  PlacedFunction<Real> network(make_function<Real>(cut_behind(layer, problem.settings.model), data.input_count()),
+                               problem.recipe.blocks);
   const std::size_t units = network.outputs(), width = data.input_count();
   std::vector<Real> out(data.rows * units);
   for (std::size_t first = 0; first < data.rows; first += piece) {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "kelvin/function/activation.h"
-#include "kelvin/function/dense.h"
+#include "kelvin/function/network.h"
 
 namespace kelvin {
 namespace {
@@ -45,17 +45,17 @@ void check_scale(const ModelSettings& settings, const Loss& loss) {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings) {
-  return make_dense<Real>(settings);
+std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, std::size_t inputs) {
+  return make_network<Real>(settings, {inputs});
 }
 
-std::vector<Block> model_blocks(const ModelSettings& settings) {
-  return with_scale(dense_blocks(settings), settings, std::size_t(settings.layers.back()));
+std::vector<Block> model_blocks(const ModelSettings& settings, std::size_t inputs) {
+  return with_scale(network_blocks(settings, {inputs}), settings, make_network<double>(settings, {inputs})->outputs());
 }
 
 template <class Real>
 Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data, const Remark& remark)
-    : function_(make_function<Real>(settings)), loss_(&loss_named(settings.loss)) {
+    : function_(make_function<Real>(settings, data.input_count())), loss_(&loss_named(settings.loss)) {
   if (data.rows == 0) throw Error("a network needs data, but the dataset has no rows");
   if (function_->inputs() != data.input_count())
     throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),
@@ -98,8 +98,8 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
   for (std::size_t first = 0; first < n; first += at_once) {
     const Chunk c = chunk(rows, first);
     const auto y = function_->forward(q, c.rows, {.training = true});
-    sum += loss_->sum<Real>()({c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_,
-                               log_scale_slopes_});
+    sum += loss_->sum<Real>()(
+        {c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_, log_scale_slopes_});
     function_->backward(q, {g, Real(1 / double(n)), Real(first > 0), e.wanted});
   }
   for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
@@ -161,8 +161,8 @@ typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t
   return {data_->inputs.some(mine), targets_.data()};
 }
 
-template std::unique_ptr<Function<float>> make_function(const ModelSettings&);
-template std::unique_ptr<Function<double>> make_function(const ModelSettings&);
+template std::unique_ptr<Function<float>> make_function(const ModelSettings&, std::size_t);
+template std::unique_ptr<Function<double>> make_function(const ModelSettings&, std::size_t);
 template class Likelihood<float>;
 template class Likelihood<double>;
 

@@ -24,8 +24,8 @@ inline constexpr const char* log_scale_block = "noise.log_scale";
 // The function that the settings describe, and its blocks: those of the network, and noise.log_scale when the loss
 // learns a standard deviation. Refuses what makes no network.
 template <class Real>
-std::unique_ptr<Function<Real>> make_function(const ModelSettings&);
-std::vector<Block> model_blocks(const ModelSettings&);
+std::unique_ptr<Function<Real>> make_function(const ModelSettings&, std::size_t inputs);
+std::vector<Block> model_blocks(const ModelSettings&, std::size_t inputs);
 
 // Keeps its own copy of the data, shared with its clones.
 template <class Real>

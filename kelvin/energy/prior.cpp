@@ -8,12 +8,12 @@
 #include <cmath>
 #include <set>
 
-#include "kelvin/numeric/eigen.h"
+#include "kelvin/energy/likelihood.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/energy/quadratic.h"
 #include "kelvin/function/activation.h"
 #include "kelvin/function/gemm.h"
-#include "kelvin/energy/loss.h"
-#include "kelvin/energy/likelihood.h"
-#include "kelvin/energy/quadratic.h"
+#include "kelvin/numeric/eigen.h"
 
 namespace kelvin {
 namespace {
@@ -107,7 +107,8 @@ constexpr Parameter tether_numbers[] = {{"center", "0.0", "where it is tied"},
 
 constexpr Prior all_priors[] = {
     row<Flat>("flat", {}, "no prior at all; cannot be normalised by itself"),
-    row<Gaussian>("gaussian", location_scale, "normal with that mean and standard deviation: (q - mean)^2 / (2 scale^2)"),
+    row<Gaussian>("gaussian", location_scale,
+                  "normal with that mean and standard deviation: (q - mean)^2 / (2 scale^2)"),
     row<Laplace>("laplace", location_scale, "double exponential: |q - mean| / scale"),
     row<Walls>("walls", wall_numbers, "soft walls: strength (distance beyond lower or upper)^power"),
     row<Tether>("tether", tether_numbers, "strength |q - center|^power"),
@@ -212,7 +213,7 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   std::vector<std::string> loose;
   std::vector<Block> free_blocks;
   std::uint32_t last = 0;
-  for (const Block& b : model_blocks(settings)) {
+  for (const Block& b : model_blocks(settings, data.input_count())) {
     last = std::max(last, b.layer);
     if (held.contains(b.name) || frozen(b.name, settings.freeze)) continue;
     loose.push_back(b.name);
@@ -221,9 +222,8 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   if (loose.empty()) return "";
 
   const auto free = [&](Role role) {  // of the last layer, or the scale
-    return std::ranges::any_of(free_blocks, [&](const Block& b) {
-      return b.role == role && (b.layer == last || role == Role::scale);
-    });
+    return std::ranges::any_of(
+        free_blocks, [&](const Block& b) { return b.role == role && (b.layer == last || role == Role::scale); });
   };
   const std::string cure = fmt::format("give {} a prior, for example prior = 1.0", quoted(loose));
   const Activation& output = activation_named(settings.output);
@@ -258,7 +258,8 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
                        fit.dependent, cure);
   // At T = 1/N a learned standard deviation s has the density s^(weights - N) exp(-S / s^2) d log s: normalisable if
   // the smallest sum of squares S is above 0 and there are more rows than weights.
-  if (scale && may_fit_exactly(data, encode(loss, data, std::size_t(settings.layers.back()), {}).values))
+  if (scale && may_fit_exactly(
+                   data, encode(loss, data, make_function<double>(settings, data.input_count())->outputs(), {}).values))
     return fmt::format(
         "the posterior may not be normalisable: some target can be fitted exactly, which lets the learned "
         "scale shrink to 0; {}, or fix model.scale",

@@ -16,7 +16,7 @@ namespace kelvin {
 namespace {
 
 std::vector<const Activation*> layer_activations(const ModelSettings& s) {
-  const std::size_t hidden = s.layers.size() - 2;
+  const std::size_t hidden = s.layers.sizes().size() - 2;
   if (s.activation.size() != 1 && s.activation.size() != hidden)
     throw Error("model.activation names {} activations for {} hidden layers; give one for all, or one for each",
                 s.activation.size(), hidden);
@@ -37,7 +37,7 @@ constexpr std::size_t medium_bytes = std::size_t(1) << 19;
 constexpr std::size_t gathered_at_once = 42;
 
 template <class Real>
-struct Layer {
+struct DenseStage {
   std::size_t inputs, outputs;
   const ActivationOn<Real>* activation;
   bool relu;  // applied by the loops themselves where they can
@@ -78,17 +78,18 @@ class Dense final : public Function<Real> {
  public:
   explicit Dense(const ModelSettings& settings) : blocks_(dense_blocks(settings)) {
     const auto activations = layer_activations(settings);
+    const std::vector<long> sizes = settings.layers.sizes();
     for (std::size_t l = 0; l < activations.size(); ++l) {
-      const std::size_t in = std::size_t(settings.layers[l]), out = std::size_t(settings.layers[l + 1]);
+      const std::size_t in = std::size_t(sizes[l]), out = std::size_t(sizes[l + 1]);
       const bool last = l + 1 == activations.size();
-      Layer<Real> layer{in,
-                        out,
-                        &activations[l]->template on<Real>(),
-                        activations[l]->positive_part,
-                        Loops::wide,
-                        last ? out : stride_for(out),
-                        {},
-                        {}};
+      DenseStage<Real> layer{in,
+                             out,
+                             &activations[l]->template on<Real>(),
+                             activations[l]->positive_part,
+                             Loops::wide,
+                             last ? out : stride_for(out),
+                             {},
+                             {}};
       if (out <= narrow && (last || in > narrow)) layer.loops = Loops::few_out;
       else if (in <= narrow && !last) layer.loops = Loops::few_in;
       else if (in * out * sizeof(Real) <= medium_bytes) layer.loops = Loops::medium;
@@ -110,7 +111,7 @@ class Dense final : public Function<Real> {
   std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass&) override {
     take(rows);
     if (one_go_) {
-      Layer<Real>& last = layers_.back();
+      DenseStage<Real>& last = layers_.back();
       hidden_forward(hidden_rows(last.values.data()), hidden_weights(w));
       last.activation->forward({last.values.data(), count_ * last.stride});
     }
@@ -123,7 +124,7 @@ class Dense final : public Function<Real> {
   // Ends at the lowest layer that is wanted.
   void backward(Weights<const Real> w, const Slopes<Real>& to) override {
     if (one_go_) {
-      Layer<Real>& last = layers_.back();
+      DenseStage<Real>& last = layers_.back();
       last.activation->backward({last.values.data(), count_ * last.stride}, {delta_.data(), count_ * last.stride});
       return hidden_slopes(hidden_rows(delta_.data()), to.share, to.keep, hidden_weights(to.g));
     }
@@ -132,7 +133,7 @@ class Dense final : public Function<Real> {
     while (lowest + 1 < layers_.size() && !wanted(lowest)) ++lowest;
     bool through_relu = false;  // the loops of the layer above have done it already
     for (std::size_t l = layers_.size(); l-- > lowest;) {
-      Layer<Real>& layer = layers_[l];
+      DenseStage<Real>& layer = layers_[l];
       const LayerRows<Real> r = rows_of(l, delta_.data());
       if (!through_relu)
         layer.activation->backward({layer.values.data(), count_ * r.y_stride}, {r.y, count_ * r.y_stride});
@@ -174,7 +175,7 @@ class Dense final : public Function<Real> {
   }
 
   void layer_forward(std::size_t l, const Real* w, const Real* b) {
-    Layer<Real>& layer = layers_[l];
+    DenseStage<Real>& layer = layers_[l];
     const LayerRows<Real> r = rows_of(l, layer.values.data());
     if (layer.loops == Loops::few_in) few_in_forward(r, w, b, layer.relu);
     if (layer.loops == Loops::few_out) few_out_forward(r, w, b);
@@ -213,7 +214,7 @@ class Dense final : public Function<Real> {
   // The values of a medium layer: its inputs in rows, or, if they are still to be gathered, some rows at a time and
   // packed, while memory fetches the next ones.
   void medium_forward(std::size_t l, const Real* w, const Real* b) {
-    Layer<Real>& layer = layers_[l];
+    DenseStage<Real>& layer = layers_[l];
     const LayerRows<Real> r = rows_of(l, layer.values.data());
     pack_turned(r.out, r.in, w, r.packed);
     Product<Real> p{.rows = count_,
@@ -246,7 +247,7 @@ class Dense final : public Function<Real> {
   const Real* row(std::size_t i) const { return data_ + i * inputs(); }
 
   LayerRows<Real> rows_of(std::size_t l, Real* y) {
-    Layer<Real>& layer = layers_[l];
+    DenseStage<Real>& layer = layers_[l];
     return {count_,
             layer.inputs,
             layer.outputs,
@@ -258,7 +259,7 @@ class Dense final : public Function<Real> {
   }
 
   HiddenRows<Real> hidden_rows(Real* y) {
-    Layer<Real>& first = layers_.front();
+    DenseStage<Real>& first = layers_.front();
     return {count_, first.inputs, first.outputs, layers_.back().outputs, at_, y, first.packed.data()};
   }
   template <class Number>
@@ -267,7 +268,7 @@ class Dense final : public Function<Real> {
   }
 
   std::vector<Block> blocks_;
-  std::vector<Layer<Real>> layers_;
+  std::vector<DenseStage<Real>> layers_;
   bool one_go_ = false;  // one hidden layer, for which layer.h has loops of its own
 
   // Of the last forward pass.
@@ -281,7 +282,7 @@ class Dense final : public Function<Real> {
 
 std::vector<Block> dense_blocks(const ModelSettings& s) {
   constexpr std::size_t most = std::size_t(1) << 31;
-  const auto& sizes = s.layers;
+  const std::vector<long> sizes = s.layers.sizes();
   if (sizes.size() < 2)
     throw Error("model.layers has {} sizes; give at least two, from input to output, for example [2, 100, 1]",
                 sizes.size());

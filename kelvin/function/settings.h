@@ -5,11 +5,31 @@
 #include <vector>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/value.h"
 
 namespace kelvin {
 
+// What model.layers says: sizes of a fully connected network, [2, 100, 1], or layers by name, ["dense 100", "relu",
+// "dense 1"], whose inputs are those of the data.
+class LayerList {
+ public:
+  LayerList() = default;
+  LayerList(std::initializer_list<long> sizes) : LayerList(std::vector<long>(sizes)) {}
+  LayerList(const std::vector<long>& sizes) : items_(sizes.begin(), sizes.end()) {}
+  explicit LayerList(Value::List items) : items_(std::move(items)) {}
+  bool empty() const { return items_.empty(); }
+  bool are_sizes() const;           // nothing but numbers
+  std::vector<long> sizes() const;  // where they are; else an Error says what needs them
+  const Value::List& items() const { return items_; }
+
+ private:
+  Value::List items_;
+};
+void assign(LayerList&, const Value&, const std::string& key);
+Value as_value(const LayerList&);
+
 struct ModelSettings {
-  std::vector<long> layers;
+  LayerList layers;
   std::vector<std::string> activation = {"relu"};
   std::string output = "linear";
   std::string loss = "mean_squared";
@@ -19,8 +39,10 @@ struct ModelSettings {
   std::vector<std::string> freeze;
   template <class Visit>
   void fields(Visit&& field) {
-    field("layers", layers, "sizes from input to output, for example [2, 100, 1]");
-    field("activation", activation, "of the hidden layers: one name for all, or one for each");
+    field("layers", layers,
+          "sizes from input to output, for example [2, 100, 1], or layers by name, for example [\"dense 100\", "
+          "\"relu\", \"dense 1\"]: see `kelvin list layers`");
+    field("activation", activation, "of the hidden layers given by sizes: one name for all, or one for each");
     field("output", output, "activation of the output layer");
     field("loss", loss, "see `kelvin list losses`");
     field("scale", scale, "standard deviation of the gaussian loss, in units of the targets; 0 learns it");

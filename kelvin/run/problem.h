@@ -2,8 +2,8 @@
 // From settings to something that can run: data, potential, recipe and starting points.
 #pragma once
 #include "kelvin/chain/chain.h"
-#include "kelvin/run/settings.h"
 #include "kelvin/function/initialiser.h"
+#include "kelvin/run/settings.h"
 
 namespace kelvin {
 
@@ -14,12 +14,14 @@ template <class Real>
 struct Problem {
   RunSettings settings;
   Recipe recipe;
-  Splits data;                                             // no rows for a toy
-  std::optional<Energy<Real>> energy;                      // U: mean loss plus prior / N
+  Splits data;                                                      // no rows for a toy
+  std::optional<Energy<Real>> energy;                               // U: mean loss plus prior / N
   std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
-  PlacedFunction<Real> function() const { return {make_function<Real>(settings.model), recipe.blocks}; }
+  PlacedFunction<Real> function() const {
+    return {make_function<Real>(settings.model, data.train.input_count()), recipe.blocks};
+  }
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // On the manifolds of all constraints; what had to be moved there is remarked.
   std::vector<Real> starting_point(

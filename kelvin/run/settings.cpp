@@ -6,6 +6,7 @@
 #include "kelvin/core/settings.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/ensemble/coupling.h"
+#include "kelvin/function/network.h"
 
 namespace kelvin {
 namespace {
@@ -88,7 +89,7 @@ RunSettings read_run_settings(const Value& given) {
   Value file = given;
   if (auto* group = std::get_if<Value::Group>(&file.is)) {
     if (const auto model = group->find("model"); model != group->end()) read(s.model, model->second, "model");
-    const std::size_t layers = s.model.layers.empty() ? 0 : s.model.layers.size() - 1;
+    const std::size_t layers = weighted_layers(s.model);
     apply_preset(*group, layers);
     if (const auto phases = group->find("phase"); phases != group->end())
       if (auto* list = std::get_if<Value::List>(&phases->second.is))

@@ -3,8 +3,8 @@
 #include "kelvin/analysis/landscape.h"
 
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/io/npy.h"
 #include "kelvin/energy/likelihood.h"
+#include "kelvin/io/npy.h"
 #include "tests/finite_difference.h"
 #include "tests/json.h"
 #include "tests/program.h"
@@ -192,7 +192,7 @@ TEST(ChanceLoss, IsTheEntropyOfUnequalClasses) {
 TEST(FilterNormalisation, GivesEveryRowTheLengthOfTheWeights) {
   ModelSettings s;
   s.layers = {3, 5, 2}, s.loss = "mean_squared";
-  const auto blocks = model_blocks(s);
+  const auto blocks = model_blocks(s, 3);
   auto q = some_point(32, 0.7);
   q[0] = q[1] = q[2] = 0;  // a unit without inputs stays so
   const auto d = filter_normalised(blocks, q, 1, 0);

@@ -50,7 +50,7 @@ TEST(Experiment, ArmsAreRunAtEveryPlaceOfTheirGrid) {
   EXPECT_EQ(e.cells[4].name, "warm part.all.friction=10 part.all.temperature=0.1");
   EXPECT_EQ(e.cells[4].settings.part.at("all").temperature.number("value"), 0.1);
   EXPECT_EQ(e.cells[4].settings.part.at("all").friction.number("value"), 10);
-  EXPECT_EQ(e.cells[4].settings.model.layers, (std::vector<long>{2, 6, 1})) << "what is common stays";
+  EXPECT_EQ(e.cells[4].settings.model.layers.sizes(), (std::vector<long>{2, 6, 1})) << "what is common stays";
   EXPECT_EQ(e.steps, (std::vector<long>{10, 20, 30, 40}));
   EXPECT_EQ(e.label(e.cells[4]), "warm, friction 10, temperature 0.1");
 }
@@ -62,7 +62,7 @@ TEST(Experiment, AGridOfListsIsCalledByTheirLengths) {
   ASSERT_EQ(e.cells.size(), 7u);
   EXPECT_EQ(e.cells[0].name, "deep model.layers=3");
   EXPECT_EQ(e.cells[1].name, "deep model.layers=4");
-  EXPECT_EQ(e.cells[1].settings.model.layers, (std::vector<long>{2, 5, 4, 1}));
+  EXPECT_EQ(e.cells[1].settings.model.layers.sizes(), (std::vector<long>{2, 5, 4, 1}));
   EXPECT_EQ(e.label(e.cells[1]), "deep, layers 4");
   const Finding finding = conclude(e, {perform(e, 0, 1), perform(e, 1, 1)});
   const std::vector<std::pair<std::string, double>> expected = {

@@ -35,7 +35,8 @@ class Shape {
 };
 
 // What a block is for. Slack belongs to a constraint or to tempering: U does not see it, and no run stores it.
-enum class Role { weight, bias, scale, coordinate, slack };
+// Gains multiply what a layer has normalised.
+enum class Role { weight, bias, gain, scale, coordinate, slack };
 
 // A named array of parameters, row by row: "layer1.weight", 50 x 784.
 struct Block {

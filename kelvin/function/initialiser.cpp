@@ -9,10 +9,10 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Rules for layers give 0 to biases, and to blocks outside layers (fan_in 0), for which they have no scale.
+// Rules for layers give 1 to gains, 0 to biases and to blocks outside layers (fan_in 0), for which they have no scale.
 bool is_weight(const Block& b) { return b.fan_in > 0 && b.is_matrix(); }
 
-Values zeros(const Block& b) { return Values(b.size()); }
+Values neutral(const Block& b) { return Values(b.size(), b.role == Role::gain ? 1 : 0); }
 
 Values between(double lower, double upper, const Block& b, const Stream& stream) {
   Values out(b.size());
@@ -28,7 +28,8 @@ Values normal(double mean, double sd, const Block& b, const Stream& stream) {
 }
 
 Values pytorch(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
-  const double bound = b.fan_in == 0 ? 0 : 1 / std::sqrt(double(b.fan_in));
+  if (b.fan_in == 0 || b.role == Role::gain) return neutral(b);
+  const double bound = 1 / std::sqrt(double(b.fan_in));
   return between(-bound, bound, b, stream);
 }
 
@@ -46,19 +47,19 @@ Values uniformly(const Choice& c, const Block& b, const Stream& stream, const Re
 }
 
 Values xavier(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
-  if (!is_weight(b)) return zeros(b);
+  if (!is_weight(b)) return neutral(b);
   const double bound = std::sqrt(6 / double(b.fan_in + b.rows()));
   return between(-bound, bound, b, stream);
 }
 
 Values he(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
-  return is_weight(b) ? normal(0, std::sqrt(2 / double(b.fan_in)), b, stream) : zeros(b);
+  return is_weight(b) ? normal(0, std::sqrt(2 / double(b.fan_in)), b, stream) : neutral(b);
 }
 
 // Q of a tall normal matrix = QR is uniformly (Haar) distributed. A wide block is the transpose of a tall one, whose
 // columns are its rows.
 Values orthogonal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
-  if (!is_weight(b)) return zeros(b);
+  if (!is_weight(b)) return neutral(b);
   const std::size_t tall = std::max(b.rows(), b.columns()), narrow = std::min(b.rows(), b.columns());
   Values columns = normal(0, 1, b, stream), z(b.size());
   make_orthonormal(tall, narrow, columns.data());

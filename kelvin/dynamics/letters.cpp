@@ -15,9 +15,17 @@ std::span<const Letter> flows() { KELVIN_RETURN_BEST(letters()); }
 }  // namespace
 
 // In the order in which they act. To add one, write chain/companions/NAME.cpp and add its name.
-#define KELVIN_COMPANIONS(row)                                                                             \
-  row(jitter) row(tempo) row(tempering) row(gradient_noise) row(unit_speed) row(metropolis) row(no_u_turn) \
-      row(adaptation)
+// clang-format off
+#define KELVIN_COMPANIONS(row) \
+  row(jitter) \
+  row(tempo) \
+  row(tempering) \
+  row(gradient_noise) \
+  row(unit_speed) \
+  row(metropolis) \
+  row(no_u_turn) \
+  row(adaptation)
+// clang-format on
 #define KELVIN_DECLARE(name) extern const CompanionRow name##_row;
 #define KELVIN_LIST(name) &name##_row,
 KELVIN_COMPANIONS(KELVIN_DECLARE)

@@ -10,7 +10,11 @@
 namespace kelvin {
 
 // To add a kind of layer, write layers/NAME.cpp and add its name.
-#define KELVIN_LAYERS(row) row(dense) row(activation)
+// clang-format off
+#define KELVIN_LAYERS(row) \
+  row(dense) \
+  row(activation)
+// clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;
 #define KELVIN_LIST_LAYER(name) &name##_layer_row,
 KELVIN_LAYERS(KELVIN_DECLARE_LAYER)

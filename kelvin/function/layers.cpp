@@ -13,6 +13,7 @@ namespace kelvin {
 // clang-format off
 #define KELVIN_LAYERS(row) \
   row(dense) \
+  row(layer_norm) \
   row(activation)
 // clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;

@@ -23,6 +23,7 @@ std::span<const Letter> flows() { KELVIN_RETURN_BEST(letters()); }
   row(gradient_noise) \
   row(unit_speed) \
   row(metropolis) \
+  row(persistent_slice) \
   row(no_u_turn) \
   row(adaptation)
 // clang-format on

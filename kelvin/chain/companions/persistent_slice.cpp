@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Letter |: decides on a proposal as } does, by a uniform that lasts from one decision to the next instead of a fresh
+// one (Neal 2020). Refusals then come in runs, between long stretches without any, so that momenta which are kept in
+// part between proposals (O{BAB|O) are seldom reversed.
+#include <cmath>
+
+#include "kelvin/chain/companion.h"
+
+namespace kelvin {
+
+extern const CompanionRow persistent_slice_row;
+
+namespace {
+
+constexpr Letter persistent_slice_letters[] = {
+    companion_letter('|', {.proposes = true, .brace = -1},
+                     "decide by a uniform that lasts: as }, but refusals come in runs and p is seldom reversed"),
+};
+
+// (q, p, v) with v uniform on [-1, 1) and independent of (q, p). Each decision first moves v on by `shift`, around the
+// interval; then the proposal is accepted if |v| < r = exp(-(H' - H)/T), and v becomes v / r: the height |v| exp(-H/T)
+// of a slice under the density stays the same, which is what makes the map one-to-one and of unit volume.
+template <class Real>
+class PersistentSlice final : public Companion<Real> {
+ public:
+  static bool needed(const Chain<Real>& chain) {
+    return chain.in_some_phase([](const Recipe& recipe) {
+      return std::ranges::any_of(recipe.parts.front().scheme.moves,
+                                 [](const Move& move) { return move.letter->companion == &persistent_slice_row; });
+    });
+  }
+  explicit PersistentSlice(Chain<Real>& chain)
+      : v_(2 * chain.noise().uniform({chain.key("slice"), chain.walker(), 0, 0}) - 1) {}
+
+  void meet(Chain<Real>& chain, const Meeting& meeting) override {
+    if (meeting.move->letter->brace > 0) {
+      before_.take(chain.now());
+      hamiltonian_ = chain.hamiltonian();
+      chain.step_record().may_diverge = true;
+      chain.workspace().irreversible = false;
+    }
+    if (meeting.move->letter->companion == &persistent_slice_row) decide(chain);
+  }
+  void read(Chain<Real>&, Reading& reading) const override {
+    if (proposals_) reading.acceptance = double(accepted_) / double(proposals_);
+  }
+  void fields(Archive& field) override {
+    field("v", v_);
+    field("proposals", proposals_);
+    field("accepted", accepted_);
+  }
+
+ private:
+  void decide(Chain<Real>& chain) {
+    constexpr double shift = 0.03;     // once around the interval in 67 decisions
+    constexpr double hopeless = 1000;  // rise of H, in units of T, that counts as a divergence
+    ChainState<Real>& state = chain.now();
+    StepRecord& step = chain.step_record();
+    const double change = (chain.hamiltonian() - hamiltonian_) / chain.temperature();
+    const double ratio = std::isfinite(change) ? std::exp(-change) : 0;
+    v_ += v_ + shift >= 1 ? shift - 2 : shift;
+    step.diverging |= !(change < hopeless);
+    step.acceptance += std::min(1.0, ratio);
+    ++step.proposals;
+    step.may_diverge = false;
+    ++proposals_;
+    if (std::abs(v_) < ratio && !chain.workspace().irreversible) {
+      v_ /= ratio;
+      ++accepted_;
+      return;
+    }
+    before_.give_back_position(state);
+    for (std::size_t i = 0; i < state.p.size(); ++i) state.p[i] = -before_.p[i];
+    chain.read_energy();
+  }
+
+  PhasePoint<Real> before_;  // the state at '{'
+  double hamiltonian_ = 0, v_;
+  std::uint64_t proposals_ = 0, accepted_ = 0;
+};
+
+}  // namespace
+
+KELVIN_COMPANION_ROW(persistent_slice, PersistentSlice, persistent_slice_letters)
+
+}  // namespace kelvin

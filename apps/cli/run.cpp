@@ -6,7 +6,6 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
-#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -245,7 +244,7 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
   Requests at_rounds;  // ranks of a team must not pause at different steps
   plan.requests = team->size() > 1 ? &at_rounds : &requests;
   const std::uint64_t total = plan.total(), log_every = std::uint64_t(settings.log_every);
-  plan.round = std::gcd(log_every, std::max<std::uint64_t>(1, log_every / 5));  // the bar moves more often than the log
+  plan.round = log_every;
 
   constexpr std::uint64_t most_waiting = 1 << 28;  // bytes of draws that a rank keeps until the end of a round
   if (comm.size() > 1)
@@ -281,9 +280,9 @@ void execute(const RunSettings& given, const Mode& mode, const RunArguments& opt
   std::vector<LogLine> lines;
   comm.together([&] {
     if (!comm.first()) return;
-    write_record(out, record);
-    if (!resumed) write_file(out / "run.toml", read_file(options.file.path));
-    lines = trim_log(out, before);
+    write_record(out, record, bool(resumed));  // a new one is on the disk with the first checkpoint
+    if (!resumed) write_file(out / "run.toml", read_file(options.file.path), false);
+    if (resumed) lines = trim_log(out, before);
     log.open(out / "log.jsonl", std::ios::app);
     if (std::filesystem::exists(out / "manifest.json")) earlier = read_manifest(out).seconds;
     store.emplace(out, problem, planned_draws,

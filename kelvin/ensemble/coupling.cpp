@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "kelvin/chain/stiffness.h"
-#include "kelvin/numeric/mean.h"
 #include "kelvin/core/pack.h"
-#include "kelvin/core/parallel.h"
 #include "kelvin/energy/hessian.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 namespace {
@@ -316,7 +315,7 @@ void Ensembles<Real>::remember(Told& told, std::size_t group, std::uint64_t step
 }
 
 template <class Real>
-void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads) {
+void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, Threads& threads) {
   if (exchange_) return exchange_->swap(mine, step, threads);
   Told told = ask(mine, group);
   look_at_temperature(told, group, step);
@@ -339,7 +338,7 @@ void Ensembles<Real>::couple(std::span<Chain<Real>> mine, std::size_t group, std
   std::vector<char> again(ensembles, 1);
   while (std::any_of(again.begin(), again.end(), [](char x) { return x; })) {
     std::vector<double> steep(moving.size(), 0), steepest(ensembles, 0);
-    parallel(moving.size(), threads, [&](std::size_t k) {
+    threads.each(moving.size(), [&](std::size_t k) {
       const std::size_t e = moving[k]->walker() / each_;
       if (!again[e]) return;
       put(*moving[k], clouds[e], states_[e * groups() + group].blending, told.positions[moving[k]->walker()]);

@@ -3,6 +3,7 @@
 // walker moves (ensemble quasi-Newton; Matthews, Weare and Leimkuhler 2018). To add a way, add a row in coupling.cpp.
 #pragma once
 #include "kelvin/chain/chain.h"
+#include "kelvin/core/parallel.h"
 #include "kelvin/ensemble/comm.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/ensemble/settings.h"
@@ -64,13 +65,14 @@ class Ensembles {
   std::size_t group_of(std::uint32_t walker) const { return walker % each_ % groups(); }
   std::uint64_t refresh() const { return exchange_ ? exchange_->every() : std::uint64_t(settings_.refresh); }
   Exchange<Real>* exchange() { return exchange_.get(); }  // null: walkers keep their positions
+  bool reads() const { return at_work() && !exchange_; }  // the readings of walkers that meet
   bool due(std::size_t group, std::uint64_t step) const;
 
   // Moves starts that coincide apart; `mine` are those of this rank's walkers, `first` the number of the first.
   void part_starts(std::vector<std::vector<Real>>& mine, std::size_t first, std::uint64_t seed) const;
 
   // New metrics for the walkers of a group, which are all at `step`. Every rank calls it with the walkers it has.
-  void couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads);
+  void couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, Threads&);
 
   std::vector<double> blending() const;  // now, of each ensemble and group; none if there are no metrics
   const std::vector<CouplingState<Real>>& state() const { return states_; }  // ensemble by ensemble, group by group

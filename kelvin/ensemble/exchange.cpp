@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "kelvin/core/pack.h"
-#include "kelvin/core/parallel.h"
 
 namespace kelvin {
 
@@ -132,11 +131,11 @@ void Exchange<Real>::restore(ExchangeState state, std::span<Chain<Real>> mine) {
 
 // U of all walkers, those of a ladder on the same rows.
 template <class Real>
-auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::size_t threads) -> Told {
+auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, Threads& threads) -> Told {
   const auto batches = std::size_t(std::max(1L, settings_.batches));
   std::vector<std::vector<double>> energies(mine.size());
   comm_->together([&] {
-    parallel(mine.size(), threads, [&](std::size_t k) {
+    threads.each(mine.size(), [&](std::size_t k) {
       if (settings_.batches == 0) return void(energies[k].push_back(mine[k].energy_on({})));
       const auto all = std::uint32_t(mine[k].rows()), ladder = std::uint32_t(mine[k].walker() / rungs_);
       std::vector<std::uint32_t> rows(batch_.size.of(all));
@@ -190,7 +189,7 @@ void Exchange<Real>::follow(const std::vector<std::uint32_t>& replicas) {
 }
 
 template <class Real>
-void Exchange<Real>::swap(std::span<Chain<Real>> mine, std::uint64_t step, std::size_t threads) {
+void Exchange<Real>::swap(std::span<Chain<Real>> mine, std::uint64_t step, Threads& threads) {
   const std::uint64_t sweep = step / every();
   Told told = ask(mine, sweep, threads);
   std::vector<std::size_t> partner(walkers_);

@@ -4,6 +4,7 @@
 // U_j))), even pairs and odd pairs in turn.
 #pragma once
 #include "kelvin/chain/chain.h"
+#include "kelvin/core/parallel.h"
 #include "kelvin/ensemble/comm.h"
 #include "kelvin/ensemble/settings.h"
 
@@ -53,7 +54,7 @@ class Exchange {
   void heat(std::span<Chain<Real>> mine) const;  // gives each its temperature
 
   // All walkers are at `step`. Every rank calls it with those it has.
-  void swap(std::span<Chain<Real>> mine, std::uint64_t step, std::size_t threads);
+  void swap(std::span<Chain<Real>> mine, std::uint64_t step, Threads&);
 
   const ExchangeState& state() const { return state_; }
   void restore(ExchangeState, std::span<Chain<Real>> mine);
@@ -63,7 +64,7 @@ class Exchange {
     std::vector<std::vector<double>> energies;  // on each batch
     std::vector<std::uint32_t> replicas;
   };
-  Told ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::size_t threads);
+  Told ask(std::span<Chain<Real>> mine, std::uint64_t sweep, Threads&);
   void move(std::span<Chain<Real>> mine, const std::vector<std::size_t>& partner);
   void follow(const std::vector<std::uint32_t>& replicas);
   void learn(std::span<Chain<Real>> mine, std::uint64_t step);

@@ -9,16 +9,16 @@ namespace kelvin {
 
 namespace {
 
-// Takes a walker to a step, unless it is told to pause.
+// Takes a walker to a step, unless it is told to pause; whether it is read there is up to those who meet.
 template <class Real>
-void advance(Chain<Real>& chain, std::uint64_t until, const Plan& plan, const Requests& requests,
+void advance(Chain<Real>& chain, std::uint64_t until, bool read_there, const Plan& plan, const Requests& requests,
              const Sink<Real>& sink) {
   for (std::uint64_t n = chain.steps() + 1; n <= until; ++n) {
     if (requests.pause.load(std::memory_order_relaxed)) return;
     const bool warmup = n <= plan.warmup;
     const std::uint64_t in_phase = warmup ? n : n - plan.warmup;
     const bool kept = (!warmup || plan.keep_warmup) && in_phase % plan.every == 0;
-    if (!kept && n != until) {
+    if (!kept && !(read_there && n == until)) {
       chain.step();
       continue;
     }
@@ -36,6 +36,7 @@ void run(std::span<Chain<Real>> walkers, const Plan& plan, Ensembles<Real>& ense
   Requests none;
   Requests& requests = plan.requests ? *plan.requests : none;
   const std::uint64_t total = plan.total(), refresh = ensembles.refresh();
+  Threads threads(std::min(plan.threads, walkers.size()));
   // Steps that all walkers of each group have done, on all ranks; then 0 if one of them is to stop.
   const auto look = [&] {
     std::vector<std::uint64_t> least(ensembles.groups() + 1, total);
@@ -61,9 +62,10 @@ void run(std::span<Chain<Real>> walkers, const Plan& plan, Ensembles<Real>& ense
     std::vector<Chain<Real>*> moving;
     for (auto& chain : walkers)
       if (ensembles.group_of(chain.walker()) == group) moving.push_back(&chain);
-    if (ensembles.due(group, now)) ensembles.couple(walkers, group, now, plan.threads);
+    if (ensembles.due(group, now)) ensembles.couple(walkers, group, now, threads);
+    const bool read_there = until % plan.round == 0 || until == total || ensembles.reads();
     ensembles.comm().together([&] {
-      parallel(moving.size(), plan.threads, [&](std::size_t k) { advance(*moving[k], until, plan, requests, sink); });
+      threads.each(moving.size(), [&](std::size_t k) { advance(*moving[k], until, read_there, plan, requests, sink); });
     });
     requests.pause = bool(requests.stop);
     at = look();

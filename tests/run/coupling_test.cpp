@@ -309,7 +309,8 @@ TEST(Couplings, ACollapsePutsAllWalkersAtTheFirstOrAtTheirMean) {
     double mean = 0;
     for (auto& chain : w.walkers) mean += chain.q()[0] / 6;
     const double expected = where == "mean" ? mean : w.walkers[0].q()[0];
-    w.ensembles.couple(w.walkers, 0, 0, 1);
+    Threads one(1);
+    w.ensembles.couple(w.walkers, 0, 0, one);
     for (auto& chain : w.walkers) EXPECT_NEAR(chain.q()[0], expected, 1e-14);
     EXPECT_THAT(w.said.back(), HasSubstr("no samples of the posterior"));
   }
@@ -318,7 +319,8 @@ TEST(Couplings, ACollapsePutsAllWalkersAtTheFirstOrAtTheirMean) {
 TEST(Couplings, StepsAllocateNothing) {
   CoupledWalkers w(oscillators + "coupling = { method = \"ensemble\", blending = 10 }\n");
   w.settle({1, 100, 10});
-  w.ensembles.couple(w.walkers, 0, 0, 1);
+  Threads one(1);
+  w.ensembles.couple(w.walkers, 0, 0, one);
   w.walkers[0].step();
   const std::size_t before = allocations;
   for (int n = 0; n < 10; ++n) w.walkers[0].step();

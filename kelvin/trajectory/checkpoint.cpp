@@ -41,7 +41,9 @@ void write_checkpoint(const fs::path& run, std::uint32_t settings, const Checkpo
   const_cast<ExchangeState&>(checkpoint.exchange).fields(pack);
   pack(checksum(pack.bytes));
   make_directories(run / "checkpoint");
-  write_file(file_of(run), pack.bytes);
+  PendingFiles file;
+  file.add(file_of(run), pack.bytes);
+  file.settle();
 }
 
 std::string checkpoint_bytes(const fs::path& run) { return has_checkpoint(run) ? read_file(file_of(run)) : ""; }

@@ -23,8 +23,8 @@ RunRecord read_record(const fs::path& run) {
   return parse_record(read_file(run / "run.json"), (run / "run.json").string());
 }
 
-void write_record(const fs::path& run, const RunRecord& record) {
-  write_file(run / "run.json", to_json(recorded(record), 2) + "\n");
+void write_record(const fs::path& run, const RunRecord& record, bool durable) {
+  write_file(run / "run.json", to_json(recorded(record), 2) + "\n", durable);
 }
 
 std::vector<LogLine> read_log(const fs::path& run) {

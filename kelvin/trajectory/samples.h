@@ -35,7 +35,7 @@ struct Samples {
 };
 
 RunRecord read_record(const std::filesystem::path& run);  // run.json
-void write_record(const std::filesystem::path& run, const RunRecord&);
+void write_record(const std::filesystem::path& run, const RunRecord&, bool durable = true);
 std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 

@@ -38,6 +38,9 @@ RunLock make_run_directory(const fs::path& run, bool replace) {
 
 namespace {
 
+// Of packed chunks that wait to be named together: the disk is waited for a few times a commit.
+constexpr std::size_t bytes_of_a_commit = std::size_t(1) << 25;
+
 template <class Real>
 void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
   constexpr std::string_view own = sizeof(Real) == 4 ? "<f4" : "<f8";
@@ -105,7 +108,8 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     for (const Array& array : phases_[k].arrays)
       manifest_.arrays[array.group + "/" + array.name] = zarr_fingerprint(zarr_about(array.shape).array);
   }
-  if (fs::exists(run / "manifest.json")) {
+  const bool again = fs::exists(run / "manifest.json");
+  if (again) {
     const Manifest earlier = read_manifest(run);
     if (earlier.arrays != manifest_.arrays || earlier.draws.size() != walkers)
       throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
@@ -113,9 +117,12 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     phases_[0].acknowledged = earlier.draws;
     if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
   }
+  for (Phase& phase : phases_) phase.written = phase.acknowledged;
   write_groups(problem);
   for (std::size_t k = 0; k < phases_.size(); ++k) open_again(phases_[k], k);
-  commit({});
+  tell_of_draws();
+  if (!again) write_file(run_ / "manifest.json", manifest_bytes(manifest_), false);  // durable with the first draws
+  show_draws();
   writer_ = std::jthread([this](std::stop_token stop) { write_queued(stop); });
 }
 
@@ -234,9 +241,8 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
 }
 
 template <class Real>
-void Store<Real>::write_moments() {
+void Store<Real>::add_moments() {
   const std::size_t walkers = kept_.size();
-  PendingFiles files;
   const auto write = [&](const std::string& name, const std::vector<std::size_t>& each,
                          const std::vector<std::string>& dimensions, auto&& value) {
     std::vector<std::size_t> shape = {walkers}, chunks = {1};
@@ -248,8 +254,8 @@ void Store<Real>::write_moments() {
     for (std::size_t w = 0; w < walkers; ++w) {
       std::vector<double> numbers(size);
       for (std::size_t i = 0; i < size; ++i) numbers[i] = value(kept_[w].moments, i);
-      files.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
-                pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
+      pending_.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
+                   pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
     }
   };
   samples_.write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
@@ -275,7 +281,6 @@ void Store<Real>::write_moments() {
     write("covariance", {n, n}, {"parameter", "other_parameter"},
           [n](const RunningMoments& m, std::size_t i) { return m.covariance(i / n, i % n); });
   }
-  files.settle();
 }
 
 // ---- draws
@@ -359,9 +364,8 @@ void Store<Real>::write_queued(std::stop_token stop) {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      std::vector<Chunk*> chunks;
-      for (Chunk& chunk : batch) chunks.push_back(&chunk);
-      commit(chunks);
+      for (Chunk& chunk : batch) write(chunk);
+      if (pending_bytes_ >= bytes_of_a_commit) commit();
     } catch (...) {
       failure = std::current_exception();
     }
@@ -375,35 +379,49 @@ void Store<Real>::write_queued(std::stop_token stop) {
   }
 }
 
-// The chunks go to the disk, then the manifest that names their draws, then the shapes that readers see. A chunk whose
-// draws are all acknowledged is on the disk already, perhaps with more of them: a resumed run makes the same again.
+// A chunk whose draws are all acknowledged is on the disk already, perhaps with more of them: a resumed run makes the
+// same again.
 template <class Real>
-void Store<Real>::commit(std::span<Chunk*> chunks) {
-  PendingFiles files;
-  for (Chunk* chunk : chunks) {
-    const Phase& phase = phases_[chunk->phase];
-    if (chunk->number * phase.chunk + chunk->filled <= phase.acknowledged[chunk->walker]) continue;
-    for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
-      const auto& [group, name, shape, put] = phase.arrays[k];
-      const ZarrType& type = *shape.type;
-      std::string& bytes = chunk->bytes[k];
-      for (std::size_t at = chunk->filled * shape.bytes(); at < bytes.size(); at += type.width)
-        type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
-      files.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk->walker, chunk->number),
-                pack(bytes));
-    }
+void Store<Real>::write(Chunk& chunk) {
+  Phase& phase = phases_[chunk.phase];
+  const std::uint64_t draws = chunk.number * phase.chunk + chunk.filled;
+  if (draws <= phase.acknowledged[chunk.walker]) return;
+  for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
+    const auto& [group, name, shape, put] = phase.arrays[k];
+    const ZarrType& type = *shape.type;
+    std::string& bytes = chunk.bytes[k];
+    for (std::size_t at = chunk.filled * shape.bytes(); at < bytes.size(); at += type.width)
+      type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
+    const std::string_view packed = pack(bytes);
+    pending_.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk.walker, chunk.number), packed);
+    pending_bytes_ += packed.size();
   }
-  files.settle();
-  for (const Chunk* chunk : chunks) {
-    Phase& phase = phases_[chunk->phase];
-    std::uint64_t& mine = phase.acknowledged[chunk->walker];
-    mine = std::max<std::uint64_t>(mine, chunk->number * phase.chunk + chunk->filled);
-  }
+  phase.written[chunk.walker] = draws;
+}
+
+// What was written goes to the disk, then the manifest that names its draws, then the shapes that readers see.
+template <class Real>
+void Store<Real>::commit() {
+  constexpr double seconds_worth_telling = 1;
+  if (pending_.empty() && seconds_() < manifest_.seconds + seconds_worth_telling) return;
+  pending_.publish();
+  pending_bytes_ = 0;
+  for (Phase& phase : phases_) phase.acknowledged = phase.written;
+  tell_of_draws();
+  pending_.add(run_ / "manifest.json", manifest_bytes(manifest_));
+  pending_.settle();
+  show_draws();
+}
+
+template <class Real>
+void Store<Real>::tell_of_draws() {
   manifest_.draws = phases_[0].acknowledged;
   manifest_.warmup_draws = phases_.size() > 1 ? phases_[1].acknowledged : std::vector<std::uint64_t>(kept_.size(), 0);
   manifest_.seconds = seconds_();
-  write_manifest(run_, manifest_);
+}
 
+template <class Real>
+void Store<Real>::show_draws() {
   for (Phase& phase : phases_) {
     const std::uint64_t draws = phase.visible();
     if (draws == phase.shown) continue;
@@ -429,18 +447,20 @@ void Store<Real>::acknowledge() {
     std::unique_lock lock(mutex_);
     wait_until_written(lock, 0);
   }
-  std::vector<Chunk*> chunks;
   for (Phase& phase : phases_)
     for (Chunk& chunk : phase.open)
-      if (chunk.filled) chunks.push_back(&chunk);
-  commit(chunks);
+      if (chunk.filled) write(chunk);
+  commit();
 }
 
 template <class Real>
 void Store<Real>::finish() {
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_written(lock, 0);
+  }
+  add_moments();
   acknowledge();
-  write_moments();
-  commit({});
 }
 
 template class Store<float>;

@@ -371,5 +371,16 @@ TEST(RunLock, HoldsForOneAtATime) {
   const RunLock again(d.path(""));
 }
 
+// Many chunks and statistics of two walkers are as many files; the disk is waited for a few times in all.
+TEST(Store, WaitsForTheDiskOnceForAllFilesOfACommit) {
+  Trial<float> r(network);
+  const std::uint64_t before = disk_waits();
+  r.go(17);
+  EXPECT_EQ(disk_waits(), before) << "chunks that are full wait for the next commit";
+  r.store->finish();
+  EXPECT_EQ(disk_waits() - before, 3u) << "chunks and moments, the manifest, its name";
+  EXPECT_EQ(open_samples(r.path()).draws, 17u);
+}
+
 }  // namespace
 }  // namespace kelvin

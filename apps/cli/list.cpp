@@ -6,21 +6,21 @@
 
 #include "apps/cli/command.h"
 #include "kelvin/analysis/analyses.h"
-#include "kelvin/ensemble/coupling.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/text.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
-#include "kelvin/experiment/measure.h"
-#include "kelvin/function/activation.h"
-#include "kelvin/function/initialiser.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/ensemble/coupling.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/function/activation.h"
+#include "kelvin/function/initialiser.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
@@ -110,7 +110,7 @@ const List lists[] = {
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
-    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_parameters(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},
     {"priors", "energies of the parameters themselves", [] { return rows_with_parameters(priors()); }},
@@ -201,8 +201,8 @@ std::string experiments_page() {
                   {"outcome", finding.words.front()}});
     const auto seeds = result.as<long>("seeds");
     sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
-                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
-                            result.as<std::string>("date"), result.as<std::string>("commit"));
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds), result.as<std::string>("date"),
+                            result.as<std::string>("commit"));
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
     for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);

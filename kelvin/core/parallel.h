@@ -52,7 +52,8 @@ class Threads {
 // The same once, on up to `threads` threads.
 template <class Work>
 void parallel(std::size_t count, std::size_t threads, Work&& work) {
-  Threads(std::min(threads, count)).each(count, work);
+  if (threads > 1 && count > 1) return Threads(std::min(threads, count)).each(count, work);
+  for (std::size_t k = 0; k < count; ++k) work(k);
 }
 
 }  // namespace kelvin

@@ -17,6 +17,18 @@ namespace kelvin {
 
 namespace fs = std::filesystem;
 
+RunRecord parse_record(std::string_view text, const std::string& file) {
+  RunRecord record;
+  read_recorded(record, parse_json(text, file), "");
+  return record;
+}
+
+LogLine parse_log_line(std::string_view text, const std::string& file) {
+  LogLine line;
+  read_recorded(line, parse_json(text, file), "");
+  return line;
+}
+
 RunRecord read_record(const fs::path& run) {
   if (!fs::is_directory(run))
     throw Error("\"{}\" is not a run; give the directory that `kelvin sample` or `kelvin train` wrote", run.string());

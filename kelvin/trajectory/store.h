@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kelvin/run/problem.h"
-#include "kelvin/run/run.h"
+#include "kelvin/run/rounds.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr_tree.h"
@@ -21,15 +21,15 @@ RunLock make_run_directory(const std::filesystem::path&, bool replace);
 template <class Real>
 class Store {
  public:
-  // `kept` is what a checkpoint says was given before; empty for a new run. The attributes are those of samples.zarr;
-  // `seconds` tells the time since the run began.
+  // `totals` are what a checkpoint says were given before; empty for a new run. The attributes are those of
+  // samples.zarr; `seconds` tells the time since the run began.
   Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, Value attributes,
-        std::function<double()> seconds, std::vector<Kept> kept = {});
+        std::function<double()> seconds, std::vector<WalkerTotals> totals = {});
   ~Store();
   void keep(const Draw<Real>&);  // a Sink: walkers may call at the same time
   void acknowledge();            // all that was kept is on the disk, and named in the manifest, when it returns
   void finish();                 // the same, and the running moments
-  const std::vector<Kept>& kept() const { return kept_; }
+  const std::vector<WalkerTotals>& totals() const { return totals_; }
 
  private:
   // One array of a phase: its place, the shape of a draw, and how a draw is turned into bytes.
@@ -78,7 +78,7 @@ class Store {
   double rows_;
   Value attributes_;
   std::function<double()> seconds_;
-  std::vector<Kept> kept_;
+  std::vector<WalkerTotals> totals_;
   Manifest manifest_;
   std::vector<Phase> phases_;  // sampling, then warm-up if it is kept
   PendingFiles pending_;       // of whoever writes: the thread, or a caller who has waited for it

@@ -60,6 +60,19 @@ TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
   }
 }
 
+// They belong to the program, and other threads rely on them.
+TEST(HouseRules, TheLibraryLeavesWorkingDirectoryAndEnvironmentAlone) {
+  const std::regex forbidden(R"(\bf?ch[d]ir\s*\(|current_path\s*\(\s*[^)\s]|\b(set|put|unset)env\s*\()");
+  for (const fs::path& path : sources({"kelvin"})) EXPECT_FALSE(std::regex_search(text_of(path), forbidden)) << path;
+}
+
+// Rows, draws of other runs and the time are given to a run as functions.
+TEST(HouseRules, ARunOpensNoFile) {
+  const std::regex include(R"(#include <(fstream|filesystem)>)");
+  for (const fs::path& path : sources({"kelvin/chain", "kelvin/ensemble", "kelvin/run"}))
+    EXPECT_FALSE(std::regex_search(text_of(path), include)) << path;
+}
+
 TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {
   for (const fs::path& path : sources({"kelvin", "apps", "tests", "bench", "fuzz"})) {
     const std::string text = text_of(path);

@@ -11,11 +11,12 @@
 #include "kelvin/analysis/columns.h"
 #include "kelvin/analysis/predictive.h"
 #include "kelvin/analysis/summary.h"
-#include "kelvin/run/problem.h"
-#include "kelvin/run/run.h"
-#include "kelvin/function/gemm.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/function/gemm.h"
+#include "kelvin/io/problem.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/run.h"
 #include "kelvin/trajectory/store.h"
 
 namespace kelvin::bench {
@@ -95,16 +96,20 @@ std::function<void()> walkers_on_threads(std::uint32_t walkers, std::size_t thre
 std::function<void()> eight_walkers(double blending) {
   RunSettings settings;
   settings.walkers = 8;
-  settings.coupling.method = "ensemble", settings.coupling.blending = blending, settings.coupling.refresh = 1000;
+  settings.coupling.method = Choice("ensemble");
+  settings.coupling.blending = blending;
+  settings.coupling.refresh = 1000;
   const auto r = running({{784, 10}, 55000, "550", "BAOAB", 1e-4, 8});
   const auto alone = std::make_shared<Comm>();
-  const auto ensembles = std::make_shared<Ensembles<float>>(ensemble_settings(settings), r->chains[0].recipe(), *alone,
-                                                            [](std::string_view) {});
-  return [r, alone, ensembles] {
+  const EnsembleSettings ensemble = ensemble_settings(settings);
+  const Remark silent = [](std::string_view) {};
+  const auto couplings =
+      std::make_shared<Couplings<float>>(CoupledRun{ensemble, r->chains[0].recipe(), *alone, silent});
+  return [r, alone, couplings] {
     Plan plan;
     plan.steps = r->chains[0].steps() + 1000, plan.every = plan.round = plan.steps + 1;
     run<float>(
-        r->chains, plan, *ensembles, [](const Draw<float>&) {}, [](std::uint64_t) {});
+        r->chains, plan, *couplings, [](const Draw<float>&) {}, [](std::uint64_t) {});
   };
 }
 

@@ -32,10 +32,12 @@ struct Desk : Directory {
 // The program in the background, with a desk's directory as its own; its stdout and stderr go to .out2 and .err2.
 class Process {
  public:
-  Process(const Desk& desk, const std::string& arguments) : desk_(desk), id_(fork()) {
+  // `environment`: "NAME=value", for the program only.
+  Process(const Desk& desk, const std::string& arguments, const std::string& environment = "")
+      : desk_(desk), id_(fork()) {
     if (id_ != 0) return;
-    const std::string command =
-        "cd '" + desk.path("") + "' && exec '" KELVIN_BINARY "' " + arguments + " >.out2 2>.err2 </dev/null";
+    const std::string command = "cd '" + desk.path("") + "' && exec env " + environment + " '" KELVIN_BINARY "' " +
+                                arguments + " >.out2 2>.err2 </dev/null";
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }

@@ -2,8 +2,10 @@
 // A tempered walker on a toy, as a run file says, without a run directory.
 #pragma once
 #include "kelvin/energy/tempered.h"
+#include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/tempering.h"
+#include "kelvin/trajectory/inputs.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -43,7 +45,7 @@ struct TemperedWalker {
 
   // `change`: to spoil the law on purpose.
   explicit TemperedWalker(const std::string& toml, const Change& change = {})
-      : problem(make_problem<Real>(piloted<Real>(read_run_settings(parse_toml(toml, "test")), {},
+      : problem(make_problem<Real>(piloted<Real>(read_run_settings(parse_toml(toml, "test")), inputs_from(),
                                                  [this](std::string_view s) { said.emplace_back(s); }),
                                    [this](std::string_view s) { said.emplace_back(s); })) {
     if (change) problem.energy->law = change(std::move(problem.energy->law));

@@ -4,6 +4,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
 #include "kelvin/io/json.h"
+#include "kelvin/io/problem.h"
 #include "kelvin/trajectory/files.h"
 
 namespace kelvin::cli {

@@ -5,9 +5,10 @@
 #include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/io/json.h"
+#include "kelvin/io/problem.h"
+#include "kelvin/numeric/eigen.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
-#include "kelvin/numeric/eigen.h"
 
 namespace kelvin::cli {
 namespace {

@@ -117,7 +117,7 @@ const List lists[] = {
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
-    {"couplings", "how walkers help each other", [] { return rows_with_meaning(coupling_methods()); }},
+    {"couplings", "how walkers help each other", [] { return rows_with_parameters(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},
     {"layers", "what a network is made of (model.layers), besides the activations by their names", layer_table},
     {"activations", "functions between layers", [] { return rows_with_meaning(activations()); }},

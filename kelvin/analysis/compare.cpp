@@ -66,10 +66,7 @@ void score_draws(const Replay<Real>& run, std::size_t most, const std::function<
 template <class Real>
 double evaluations(const Replay<Real>& run) {
   if (!has_checkpoint(run.samples.run)) return NAN;
-  double sum = 0;
-  const std::uint32_t fits = checksum(to_json(as_value(run.samples.record.settings)));
-  for (const auto& chain : read_checkpoint<Real>(run.samples.run, fits).chains) sum += double(chain.evaluations);
-  return sum;
+  return double(read_checkpoint(run.samples.run, settings_checksum(run.samples.record.settings)).run.evaluations);
 }
 
 template <class Real>

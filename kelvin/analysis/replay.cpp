@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/replay.h"
 
+#include "kelvin/io/problem.h"
+#include "kelvin/trajectory/inputs.h"
+
 namespace kelvin {
-
-namespace fs = std::filesystem;
-
-namespace {
-
-// A run's files are named relative to the directory it was started in; goes there, if it is still there, and back.
-class DirectoryOf {
- public:
-  explicit DirectoryOf(const Samples& samples) : before_(fs::current_path()) {
-    std::error_code ignored;
-    if (!samples.record.directory.empty()) fs::current_path(samples.record.directory, ignored);
-  }
-  ~DirectoryOf() {
-    std::error_code ignored;
-    fs::current_path(before_, ignored);
-  }
-  DirectoryOf(const DirectoryOf&) = delete;
-
- private:
-  fs::path before_;
-};
-
-}  // namespace
 
 template <class Real>
 std::vector<Real> Replay<Real>::point(std::size_t draw, std::size_t walker) const {
@@ -64,16 +44,15 @@ std::size_t Replay<Real>::each_point(
 
 template <class Real>
 std::vector<Real> Replay<Real>::start(std::size_t walker) const {
-  const DirectoryOf here(samples);
+  const RunEnvironment inputs = inputs_from(samples.record.directory);
   return problem.starting_point(std::uint32_t(walker), [&](const std::string& place, const Block& block) {
-    return stored_block(place, block, walker, samples.walkers);
+    return inputs.block(place, block, walker, samples.walkers);
   });
 }
 
 template <class Real>
 Replay<Real> replay(const Samples& samples, const RunSettings& settings, const Remark& remark) {
-  const DirectoryOf here(samples);
-  return {samples, make_problem<Real>(settings, remark, Slack::left_out)};
+  return {samples, make_problem<Real>(settings, remark, Slack::left_out, samples.record.directory)};
 }
 
 template struct Replay<float>;

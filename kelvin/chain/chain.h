@@ -51,7 +51,6 @@ class Chain {
   // momenta and states are those of x; q.g is the same for both.
   void move_in(std::unique_ptr<LowRankMetric<Real>>, std::span<const Real> q);
   double gradient_at(std::span<const Real> x, std::span<Real> g);  // of the next evaluation's rows, changing nothing
-  void follow(Recipe phase);  // from the step at which it begins, after all other phases
 
   void pace(double factor) { outside_.pace = factor; }  // of all steps, besides what their schedules say
 

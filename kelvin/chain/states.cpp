@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/chain/checks.h"
 #include "kelvin/chain/companion.h"
 #include "kelvin/numeric/sums.h"
 
@@ -161,12 +160,6 @@ void Chain<Real>::start(std::span<const Real> q) {
 }
 
 template <class Real>
-void Chain<Real>::follow(Recipe phase) {
-  check_recipe(phase, batches_.full() && !energy_.noisy(), energy_.pieces());
-  later_.push_back(std::move(phase));
-}
-
-template <class Real>
 void Chain<Real>::next_recipe() {
   program_ = std::make_shared<const Program>(std::move(later_.front()));
   later_.erase(later_.begin());
@@ -231,7 +224,6 @@ void Chain<Real>::begin(std::span<const Real> q, const std::vector<char>& keeps_
   template ChainState<Real> Chain<Real>::state();                                                  \
   template void Chain<Real>::restore(const ChainState<Real>&);                                     \
   template void Chain<Real>::start(std::span<const Real>);                                         \
-  template void Chain<Real>::follow(Recipe);                                                       \
   template void Chain<Real>::next_phase();
 KELVIN_MEMBERS(float)
 KELVIN_MEMBERS(double)

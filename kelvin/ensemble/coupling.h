@@ -1,108 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walkers that help each other: the covariance of the others' positions, frozen for a while, is the metric in which a
-// walker moves (ensemble quasi-Newton; Matthews, Weare and Leimkuhler 2018). To add a way, add a row in coupling.cpp.
+// Walkers that know of each other. A run has a list of couplings, each made from the settings by a row of the table in
+// coupling.cpp; each says when walkers must meet, what happens there, what the log tells of it and what a checkpoint
+// keeps. To add one, write its source and its row.
 #pragma once
 #include "kelvin/chain/chain.h"
+#include "kelvin/core/parallel.h"
 #include "kelvin/ensemble/comm.h"
-#include "kelvin/ensemble/exchange.h"
 #include "kelvin/ensemble/settings.h"
 
 namespace kelvin {
 
-// Walkers are numbered within their ensemble.
-struct CouplingMethod {
+inline constexpr std::uint64_t never = ~std::uint64_t(0);
+
+// What a coupling is made from.
+struct CoupledRun {
+  const EnsembleSettings& settings;
+  const Recipe& recipe;
+  Comm& comm;
+  const Remark& remark;
+};
+
+// Every rank has one, with the walkers `mine` that it has; what ranks say to each other they say at the same meetings.
+template <class Real>
+class Coupling {
+ public:
+  using Walkers = std::span<Chain<Real>>;
+  virtual ~Coupling() = default;
+
+  // Groups of walkers move in turn, from one meeting to the next, while the others rest.
+  virtual std::size_t groups() const { return 1; }
+  virtual std::size_t group_of(std::uint32_t /*walker*/) const { return 0; }
+  virtual std::uint64_t next_meeting(std::uint64_t after) const = 0;  // the first step after it
+  virtual bool due(std::size_t group, std::uint64_t step) const = 0;
+  virtual bool reads() const { return false; }  // whether meet looks at the readings of the walkers
+  // The walkers of the group are all at `step`.
+  virtual void meet(Walkers mine, std::size_t group, std::uint64_t step, Threads&) = 0;
+
+  virtual void part_starts(std::vector<std::vector<Real>>& /*mine*/, std::size_t /*first*/) const {}  // may move them
+  virtual void begin(Walkers) const {}                                     // before walkers are started or restored
+  virtual bool asked_for(std::uint32_t /*walker*/) const { return true; }  // whether it has the law that was asked for
+  virtual void read(Value::Group&) const {}                                // adds what a line of the log tells of it
+
+  virtual std::string state() const = 0;                        // for a checkpoint
+  virtual void restore(const std::string& state, Walkers) = 0;  // before the walkers themselves
+};
+
+struct CouplingRow {
   std::string_view name;
-  std::size_t groups;                               // that move in turn, walker i in group i % groups
-  std::size_t fewest;                               // walkers of an ensemble
-  bool (*counts)(std::size_t mine, std::size_t j);  // whether j's position counts in mine's metric; null: there is none
+  std::string_view section;  // of the run file, which asks for it
+  std::size_t fewest;        // walkers of an ensemble
+  bool blends;               // takes coupling.blending, and is none without it
+  bool collapses;            // goes with coupling.collapse
+  std::span<const Parameter> parameters;
+  bool (*asked_for)(const EnsembleSettings&, const CouplingRow&);
+  std::unique_ptr<Coupling<float>> (*make_float)(const CoupledRun&);  // null: there is nothing to do
+  std::unique_ptr<Coupling<double>> (*make_double)(const CoupledRun&);
   std::string_view meaning;
 };
-std::span<const CouplingMethod> coupling_methods();
+std::span<const CouplingRow> coupling_methods();  // rows of coupling.method
 
-// Over which stretches of q one covariance is taken.
-struct CouplingExtent {
-  std::string_view name;
-  std::vector<MetricSpan> (*stretches)(const Recipe&);
-};
-std::span<const CouplingExtent> coupling_extents();
-
-// Where a collapse puts walkers that are at the given points.
-struct Collapse {
-  std::string_view name;
-  double (*place)(std::span<const double> entries);  // of one entry of q, from all walkers'; null: they stay
-};
-std::span<const Collapse> collapses();
-
-void check_ensembles(const CouplingSettings&, long walkers);
+// Refuses what does not depend on the recipe.
+void check_couplings(const CouplingSettings&, long walkers);
 
 // Walkers whose draws belong together, as one chain: those of an ensemble, or each by itself.
 std::size_t walkers_together(const CouplingSettings&, std::size_t walkers);
 
-inline constexpr std::uint64_t never = ~std::uint64_t(0);
-
-// What the metrics of one ensemble and group are made of; part of the checkpoint.
+// All couplings of a run.
 template <class Real>
-struct CouplingState {
-  std::uint64_t step = never;  // when it was made
-  std::uint64_t judge_at = 0;  // when its stability is to be looked at again
-  double blending = 0;         // may have been halved since the settings
-  std::uint64_t count = 0;
-  std::vector<Real> points;  // about their mean, one after another
-  template <class Visit>
-  void fields(Visit&& field) {
-    field(step), field(judge_at), field(blending), field(count), field(points);
-  }
-};
-
-template <class Real>
-class Ensembles {
+class Couplings {
  public:
-  Ensembles(const EnsembleSettings&, const Recipe&, Comm&, const Remark&, const CouplingMethod* other = nullptr);
-  bool at_work() const;  // else no metric is ever made and nothing is put anywhere
-  Comm& comm() const { return *comm_; }
-  std::size_t groups() const { return at_work() ? method_->groups : 1; }
-  std::size_t group_of(std::uint32_t walker) const { return walker % each_ % groups(); }
-  std::uint64_t refresh() const { return exchange_ ? exchange_->every() : std::uint64_t(settings_.refresh); }
-  Exchange<Real>* exchange() { return exchange_.get(); }  // null: walkers keep their positions
-  bool due(std::size_t group, std::uint64_t step) const;
+  Couplings() = default;  // none
+  explicit Couplings(const CoupledRun&);
+  void add(std::string name, std::unique_ptr<Coupling<Real>>);
 
-  // Moves starts that coincide apart; `mine` are those of this rank's walkers, `first` the number of the first.
-  void part_starts(std::vector<std::vector<Real>>& mine, std::size_t first, std::uint64_t seed) const;
-
-  // New metrics for the walkers of a group, which are all at `step`. Every rank calls it with the walkers it has.
-  void couple(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, std::size_t threads);
-
-  std::vector<double> blending() const;  // now, of each ensemble and group; none if there are no metrics
-  const std::vector<CouplingState<Real>>& state() const { return states_; }  // ensemble by ensemble, group by group
-  void restore(std::vector<CouplingState<Real>>, std::span<Chain<Real>> mine);
+  std::size_t groups() const;
+  std::size_t group_of(std::uint32_t walker) const;
+  std::uint64_t next_meeting(std::uint64_t after) const;
+  bool reads() const;
+  void meet(std::span<Chain<Real>> mine, std::size_t group, std::uint64_t step, Threads&);
+  void part_starts(std::vector<std::vector<Real>>& mine, std::size_t first) const;
+  void begin(std::span<Chain<Real>> mine) const;
+  bool asked_for(std::uint32_t walker) const;
+  void read(Value::Group& line) const;
+  std::map<std::string, std::string> states() const;
+  void restore(const std::map<std::string, std::string>&, std::span<Chain<Real>> mine);
+  template <class Kind>
+  Kind* find() const {
+    for (const auto& [name, coupling] : list_)
+      if (auto* found = dynamic_cast<Kind*>(coupling.get())) return found;
+    return nullptr;
+  }
 
  private:
-  std::vector<std::size_t> counted(std::size_t group) const;  // within an ensemble, by someone of the group
-  void put(Chain<Real>&, const std::shared_ptr<const PointCloud<Real>>&, double blending,
-           std::span<const Real> q) const;
-  struct Told {
-    std::vector<double> heat;                  // of each walker: kinetic temperature over the one set
-    std::vector<std::vector<Real>> positions;  // of those that count
-  };
-  Told ask(std::span<Chain<Real>> mine, std::size_t group) const;
-  void remember(Told&, std::size_t group, std::uint64_t step);
-  void look_at_temperature(const Told&, std::size_t group, std::uint64_t step);
-  void look_for_flatness(const PointCloud<Real>&, std::uint64_t step);
-  bool blend_less(std::size_t ensemble, std::size_t group, double steepest);
-  std::shared_ptr<const PointCloud<Real>> cloud(const CouplingState<Real>&) const;
-
-  CouplingSettings settings_;
-  std::uint64_t warmup_;
-  const CouplingMethod* method_;
-  const Collapse* collapse_;
-  Comm* comm_;
-  Remark tell_;
-  std::size_t each_, size_, freedom_ = 0;  // walkers of an ensemble; numbers of a walker, and those that move
-  std::vector<MetricSpan> stretches_;
-  std::vector<std::size_t> still_;  // entries that never move
-  std::vector<CouplingState<Real>> states_;
-  bool told_of_flatness_ = false;
-  std::unique_ptr<Exchange<Real>> exchange_;
+  std::vector<std::pair<std::string, std::unique_ptr<Coupling<Real>>>> list_;
 };
 
 }  // namespace kelvin

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kelvin/core/pack.h"
-#include "kelvin/core/parallel.h"
+#include "kelvin/core/record.h"
 
 namespace kelvin {
 
@@ -82,23 +82,23 @@ std::vector<double> evened_out(const std::vector<double>& rungs, const std::vect
 }
 
 template <class Real>
-Exchange<Real>::Exchange(const EnsembleSettings& run, const Recipe& recipe, Comm& comm, const Remark& tell)
-    : settings_(run.exchange),
-      batch_(run.batch),
-      seed_(std::uint64_t(run.seed)),
-      warmup_(std::uint64_t(run.warmup)),
-      walkers_(std::size_t(run.walkers)),
-      temperature_(constant_temperature(recipe, "exchange")),
-      comm_(&comm),
-      tell_(tell) {
+Exchange<Real>::Exchange(const CoupledRun& run)
+    : settings_(run.settings.exchange),
+      batch_(run.settings.batch),
+      seed_(std::uint64_t(run.settings.seed)),
+      warmup_(std::uint64_t(run.settings.warmup)),
+      walkers_(std::size_t(run.settings.walkers)),
+      temperature_(constant_temperature(run.recipe, "exchange")),
+      comm_(&run.comm),
+      remark_(run.remark) {
   state_.rungs = rungs_of(settings_);
   rungs_ = state_.rungs.size();
   begin_counting();
-  if (recipe.weighed)
+  if (run.recipe.weighed)
     throw Error("[exchange] and draws with weights exclude each other: both heat what is sampled; keep one");
-  if (!run.masked_part.empty())
+  if (!run.settings.masked_part.empty())
     throw Error("part.{}.mask makes U another one at every evaluation, so [exchange] cannot compare it; keep one",
-                run.masked_part);
+                run.settings.masked_part);
   if (settings_.batches > 0 && batch_.size.text == "full")
     throw Error("exchange.batches = {} needs minibatches; with batch.size = \"full\" leave it out", settings_.batches);
   if (settings_.batches > 0 && batch_.anchor_every > 0)
@@ -118,25 +118,40 @@ void Exchange<Real>::begin_counting() {
 }
 
 template <class Real>
-void Exchange<Real>::heat(std::span<Chain<Real>> mine) const {
+void Exchange<Real>::begin(Walkers mine) const {
   for (Chain<Real>& chain : mine) chain.heat(state_.rungs[chain.walker() % rungs_]);
 }
 
 template <class Real>
-void Exchange<Real>::restore(ExchangeState state, std::span<Chain<Real>> mine) {
+std::string Exchange<Real>::state() const {
+  Packer pack;
+  ExchangeState(state_).fields(pack);
+  return pack.bytes;
+}
+
+template <class Real>
+void Exchange<Real>::restore(const std::string& bytes, Walkers mine) {
+  ExchangeState state;
+  Unpacker unpack{bytes};
+  state.fields(unpack);
   if (state.rungs.size() != rungs_ || state.heading.size() != walkers_)
     throw Error("the checkpoint has {} temperatures where the settings make {}", state.rungs.size(), rungs_);
   state_ = std::move(state);
-  heat(mine);
+  begin(mine);
+}
+
+template <class Real>
+void Exchange<Real>::read(Value::Group& line) const {
+  line["exchange"] = recorded(record_of(state_));
 }
 
 // U of all walkers, those of a ladder on the same rows.
 template <class Real>
-auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::size_t threads) -> Told {
+auto Exchange<Real>::ask(Walkers mine, std::uint64_t sweep, Threads& threads) -> Gathered {
   const auto batches = std::size_t(std::max(1L, settings_.batches));
   std::vector<std::vector<double>> energies(mine.size());
   comm_->together([&] {
-    parallel(mine.size(), threads, [&](std::size_t k) {
+    threads.each(mine.size(), [&](std::size_t k) {
       if (settings_.batches == 0) return void(energies[k].push_back(mine[k].energy_on({})));
       const auto all = std::uint32_t(mine[k].rows()), ladder = std::uint32_t(mine[k].walker() / rungs_);
       std::vector<std::uint32_t> rows(batch_.size.of(all));
@@ -149,7 +164,7 @@ auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::
   });
   Packer pack;
   for (std::size_t k = 0; k < mine.size(); ++k) pack(mine[k].walker()), pack(mine[k].replica()), pack(energies[k]);
-  Told told{std::vector<std::vector<double>>(walkers_), std::vector<std::uint32_t>(walkers_)};
+  Gathered told{std::vector<std::vector<double>>(walkers_), std::vector<std::uint32_t>(walkers_)};
   for (const std::string& bytes : comm_->everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint32_t walker = 0;
@@ -160,7 +175,7 @@ auto Exchange<Real>::ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::
 
 // Positions go to where `partner` says; only those that move are told to the other ranks.
 template <class Real>
-void Exchange<Real>::move(std::span<Chain<Real>> mine, const std::vector<std::size_t>& partner) {
+void Exchange<Real>::move(Walkers mine, const std::vector<std::size_t>& partner) {
   Packer pack;
   for (Chain<Real>& chain : mine)
     if (partner[chain.walker()] != chain.walker()) {
@@ -190,9 +205,9 @@ void Exchange<Real>::follow(const std::vector<std::uint32_t>& replicas) {
 }
 
 template <class Real>
-void Exchange<Real>::swap(std::span<Chain<Real>> mine, std::uint64_t step, std::size_t threads) {
+void Exchange<Real>::meet(Walkers mine, std::size_t, std::uint64_t step, Threads& threads) {
   const std::uint64_t sweep = step / every();
-  Told told = ask(mine, sweep, threads);
+  Gathered told = ask(mine, sweep, threads);
   std::vector<std::size_t> partner(walkers_);
   for (std::size_t w = 0; w < walkers_; ++w) partner[w] = w;
   for (std::size_t w = 0; w < walkers_; ++w) {
@@ -219,20 +234,39 @@ void Exchange<Real>::swap(std::span<Chain<Real>> mine, std::uint64_t step, std::
 
 // Ever longer looks, which end at attempts 25, 50, 100, ...; the last one is half of the warm-up or more.
 template <class Real>
-void Exchange<Real>::learn(std::span<Chain<Real>> mine, std::uint64_t step) {
+void Exchange<Real>::learn(Walkers mine, std::uint64_t step) {
   const std::uint64_t sweep = step / every(), sweeps = warmup_ / every();
   if (sweep != sweeps && (sweep % 25 != 0 || !std::has_single_bit(sweep / 25) || 2 * sweep > sweeps)) return;
   std::vector<double> acceptance;
   for (std::size_t k = 0; k + 1 < rungs_; ++k) acceptance.push_back(state_.chance[k] / std::max(1.0, state_.tries[k]));
   state_.rungs = evened_out(state_.rungs, acceptance);
   begin_counting();
-  heat(mine);
+  begin(mine);
   if (sweep != sweeps) return;
   std::string rungs;
   for (const double x : state_.rungs) rungs += fmt::format("{}{:.4g}", rungs.empty() ? "" : ", ", x);
-  tell_(fmt::format("step {}: exchange.adapt has found the temperatures [{}], as factors", step, rungs));
+  remark_(fmt::format("step {}: exchange.adapt has found the temperatures [{}], as factors", step, rungs));
 }
 
+ExchangeRecord record_of(const ExchangeState& s) {
+  ExchangeRecord out;
+  out.temperatures = s.rungs;
+  out.attempts = s.counted;
+  out.round_trips = s.trips;
+  for (std::size_t k = 0; k < s.tries.size(); ++k)
+    out.acceptance.push_back(s.tries[k] > 0 ? s.chance[k] / s.tries[k] : 0);
+  for (std::size_t k = 0; k < s.rising.size(); ++k)
+    out.rising.push_back(s.headed[k] > 0 ? s.rising[k] / s.headed[k] : 0);
+  return out;
+}
+
+template <class Real>
+std::unique_ptr<Coupling<Real>> make_exchange(const CoupledRun& run) {
+  return std::make_unique<Exchange<Real>>(run);
+}
+
+template std::unique_ptr<Coupling<float>> make_exchange(const CoupledRun&);
+template std::unique_ptr<Coupling<double>> make_exchange(const CoupledRun&);
 template class Exchange<float>;
 template class Exchange<double>;
 

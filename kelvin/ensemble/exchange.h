@@ -3,9 +3,7 @@
 // ones find comes down to the cold one. Neighbours i < j do so with probability min(1, exp((1/T_i - 1/T_j)(U_i -
 // U_j))), even pairs and odd pairs in turn.
 #pragma once
-#include "kelvin/chain/chain.h"
-#include "kelvin/ensemble/comm.h"
-#include "kelvin/ensemble/settings.h"
+#include "kelvin/ensemble/coupling.h"
 
 namespace kelvin {
 
@@ -27,6 +25,21 @@ double log_swap_chance(double b, double energy, double error = 0, double samples
 // exchanges between the present ones: the rejections add up along the ladder (Syed et al. 2021).
 std::vector<double> evened_out(const std::vector<double>& rungs, const std::vector<double>& acceptance);
 
+// What the log tells of it.
+struct ExchangeRecord {
+  std::vector<double> temperatures, acceptance, rising;
+  std::uint64_t attempts = 0;
+  double round_trips = 0;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("temperatures", temperatures, "of a ladder, in units of that asked for");
+    field("attempts", attempts, "to exchange positions, since warm-up or since the temperatures were changed");
+    field("acceptance", acceptance, "of the attempts of each pair of neighbours");
+    field("rising", rising, "share of the positions at each temperature that come from the first");
+    field("round_trips", round_trips, "of positions, from the first temperature to the last and back");
+  }
+};
+
 // Part of the checkpoint. Walker w is on rung w % rungs of ladder w / rungs.
 struct ExchangeState {
   std::uint64_t step = 0;             // of the last attempt
@@ -39,34 +52,46 @@ struct ExchangeState {
   double trips = 0;                    // from the coldest rung to the hottest and back
   template <class Visit>
   void fields(Visit&& field) {
-    field(step), field(counted), field(rungs), field(chance), field(swaps), field(tries);
-    field(heading), field(rising), field(headed), field(trips);
+    field(step);
+    field(counted);
+    field(rungs);
+    field(chance);
+    field(swaps);
+    field(tries);
+    field(heading);
+    field(rising);
+    field(headed);
+    field(trips);
   }
 };
 
+ExchangeRecord record_of(const ExchangeState&);
+
 template <class Real>
-class Exchange {
+class Exchange final : public Coupling<Real> {
  public:
-  Exchange(const EnsembleSettings&, const Recipe&, Comm&, const Remark&);
+  using typename Coupling<Real>::Walkers;
+  explicit Exchange(const CoupledRun&);
   std::uint64_t every() const { return std::uint64_t(settings_.every); }
-  bool due(std::uint64_t step) const { return step % every() == 0 && state_.step != step; }
-  void heat(std::span<Chain<Real>> mine) const;  // gives each its temperature
-
-  // All walkers are at `step`. Every rank calls it with those it has.
-  void swap(std::span<Chain<Real>> mine, std::uint64_t step, std::size_t threads);
-
-  const ExchangeState& state() const { return state_; }
-  void restore(ExchangeState, std::span<Chain<Real>> mine);
+  std::uint64_t next_meeting(std::uint64_t after) const override { return after - after % every() + every(); }
+  bool due(std::size_t, std::uint64_t step) const override { return step % every() == 0 && state_.step != step; }
+  void meet(Walkers mine, std::size_t group, std::uint64_t step, Threads&) override;
+  void begin(Walkers) const override;  // gives each its temperature
+  bool asked_for(std::uint32_t walker) const override { return walker % rungs_ == 0; }
+  void read(Value::Group&) const override;
+  std::string state() const override;
+  void restore(const std::string&, Walkers) override;
+  const ExchangeState& now() const { return state_; }
 
  private:
-  struct Told {                                 // of each walker
+  struct Gathered {                             // of each walker
     std::vector<std::vector<double>> energies;  // on each batch
     std::vector<std::uint32_t> replicas;
   };
-  Told ask(std::span<Chain<Real>> mine, std::uint64_t sweep, std::size_t threads);
-  void move(std::span<Chain<Real>> mine, const std::vector<std::size_t>& partner);
+  Gathered ask(Walkers mine, std::uint64_t sweep, Threads&);
+  void move(Walkers mine, const std::vector<std::size_t>& partner);
   void follow(const std::vector<std::uint32_t>& replicas);
-  void learn(std::span<Chain<Real>> mine, std::uint64_t step);
+  void learn(Walkers mine, std::uint64_t step);
   void begin_counting();
 
   ExchangeSettings settings_;
@@ -75,8 +100,11 @@ class Exchange {
   std::size_t rungs_, walkers_;
   double temperature_ = 0;  // the one set
   Comm* comm_;
-  Remark tell_;
+  Remark remark_;
   ExchangeState state_;
 };
+
+template <class Real>
+std::unique_ptr<Coupling<Real>> make_exchange(const CoupledRun&);
 
 }  // namespace kelvin

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kelvin/core/choice.h"
 #include "kelvin/data/batch.h"
 
 namespace kelvin {
@@ -11,12 +12,13 @@ namespace kelvin {
 // How walkers help each other (docs/walkers.md).
 struct CouplingSettings {
   static constexpr const char* shorthand = "method";
-  std::string method = "none", over = "all", collapse = "never";
+  Choice method = Choice("none");
+  std::string over = "all", collapse = "never";
   double blending = 0, spread = 1e-3;
   long refresh = 1000, ensembles = 1;
   template <class Visit>
   void fields(Visit&& field) {
-    field("method", method, "a row of `kelvin list couplings`: none, ensemble or halves");
+    field("method", method, "a row of `kelvin list couplings`");
     field("blending", blending,
           "how far the walkers' covariance stretches the directions in which they move: B B' = 1 + blending cov; about "
           "the largest curvature of U over the temperature; 0 leaves them independent");

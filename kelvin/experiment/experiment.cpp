@@ -6,12 +6,13 @@
 #include <cmath>
 #include <set>
 
-#include "kelvin/run/tempering.h"
-#include "kelvin/io/json.h"
-#include "kelvin/experiment/measure.h"
-#include "kelvin/energy/loss.h"
 #include "kelvin/energy/likelihood.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/io/json.h"
+#include "kelvin/run/tempering.h"
 #include "kelvin/trajectory/files.h"
+#include "kelvin/trajectory/inputs.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {
@@ -155,9 +156,10 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
   Outcome outcome{cell, seed, {}, {}, {}, {}, {}, {}};
   RunSettings settings = experiment.cells[cell].settings;
   settings.seed = seed;
+  const RunEnvironment inputs = inputs_from();
   const auto stored = [](const std::string& place, const Block& block) { return stored_block(place, block); };
   const auto silent = [](std::string_view) {};
-  const Problem<Real> problem = make_problem<Real>(piloted<Real>(settings, stored, silent), silent);
+  const Problem<Real> problem = make_problem<Real>(piloted<Real>(settings, inputs, silent), inputs.data, silent);
   const Noise<Real> noise;
   Chain<Real> chain = problem.chain(0, noise);
   const std::vector<Real> start = problem.starting_point(0, stored);

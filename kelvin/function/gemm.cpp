@@ -4,12 +4,16 @@
 #include <cblas.h>
 #include <dlfcn.h>
 
-#include <cstdlib>
-
 #include "kelvin/core/error.h"
 #include "kelvin/core/isa.h"
 
 namespace kelvin {
+
+const char* openblas_core() {
+  constexpr const char* cores[] = {nullptr, "Haswell", "SkylakeX"};
+  return cores[int(best_isa())];
+}
+
 namespace {
 
 struct Blas {
@@ -19,11 +23,8 @@ struct Blas {
   decltype(&cblas_dsyrk) dsyrk;
 };
 
-// OpenBLAS chooses its loops by the model of the processor when it is loaded, and takes models younger than itself for
-// ancient ones, at a quarter of their speed. So it is loaded here, told first what the machine can do (unless the user
-// has told it).
+// Loaded at the first product, so that a program can say before what openblas_core tells.
 Blas load() {
-  if (best_isa() != Isa::portable) setenv("OPENBLAS_CORETYPE", best_isa() == Isa::avx512 ? "SkylakeX" : "Haswell", 0);
   void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Error("cannot load OpenBLAS ({}); install Debian's libopenblas0", dlerror());
   const auto named = [&]<class F>(F*& function, const char* name) {

@@ -5,6 +5,11 @@
 
 namespace kelvin {
 
+// OpenBLAS chooses its loops by the model of the processor when it is loaded, and takes models younger than itself for
+// ancient ones, at a quarter of their speed. A program should set OPENBLAS_CORETYPE to this, if it is not null and the
+// user has not set it, before the first product (apps/openblas.cpp does); the library leaves the environment alone.
+const char* openblas_core();
+
 // Rows and columns as stored, the rows `stride` numbers apart; `turned` uses the transpose.
 template <class Real>
 struct Factor {

@@ -212,6 +212,23 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
   return splits;
 }
 
+std::string found_in(const std::string& directory, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool elsewhere = !directory.empty() && fs::is_directory(directory, ignored) && fs::current_path() != directory;
+  return elsewhere && !file.empty() ? (fs::path(directory) / file).string() : file;
+}
+
+LoadData load_from(const std::string& directory) {
+  return [directory](const DataSettings& given, bool wants_classes, std::uint64_t seed, const Remark& remark) {
+    DataSettings s = given;
+    for (std::string* file :
+         {&s.file, &s.labels_file, &s.validation_file, &s.validation_labels_file, &s.test_file, &s.test_labels_file})
+      *file = found_in(directory, *file);
+    return load(s, wants_classes, seed, remark);
+  };
+}
+
 Dataset load_rows(std::string file, std::string labels_file, const DataSettings& s, const Dataset& like) {
   if (std::filesystem::is_directory(file)) {
     DataSettings directory;

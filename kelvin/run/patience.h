@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patience: what follows from the lines of a log. Its state is a function of those lines alone, so that a resumed run
-// has it again by reading them.
+// Patience: what follows from the lines of a log.
 #pragma once
 #include "kelvin/run/record.h"
 
@@ -12,6 +11,15 @@ class Patience {
   void look(const LogLine&);                         // one more line of the log
   double pace() const { return pace_; }              // what all steps are multiplied by
   const std::string& stop() const { return stop_; }  // why the run should stop; empty if it should not
+
+  template <class Visit>
+  void fields(Visit&& field) {  // what a checkpoint keeps
+    field(best_);
+    field(pace_);
+    field(lines_);
+    field(without_better_);
+    field(since_reduced_);
+  }
 
  private:
   PatienceSettings settings_;

@@ -10,7 +10,6 @@
 #include "kelvin/energy/toys.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/function/block.h"
-#include "kelvin/io/load.h"
 #include "kelvin/run/tempering.h"
 
 namespace kelvin {
@@ -24,32 +23,61 @@ std::unique_ptr<PlacedLikelihood<Real>> likelihood_on(const ModelSettings& model
   return std::make_unique<PlacedLikelihood<Real>>(make_likelihood<Real>(model, rows, silent), blocks);
 }
 
-// One recipe, or that of the first phase followed by those of the others.
-Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows) {
-  const auto& freeze = settings.model.freeze;
+Recipe recipe_of_phase(const RunSettings& settings, const PhaseSettings& phase, std::uint64_t begins,
+                       const std::vector<Block>& blocks, double rows) {
+  auto parts = phase.part;
+  for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
+  Recipe recipe = make_recipe(parts, settings.model.freeze, blocks, {double(phase.steps), rows});
+  if (settings.tempering.on()) add_tempering(recipe, settings.tempering);
+  recipe.begins = begins;
+  return recipe;
+}
+
+// One recipe, or that of the first phase followed by those of the others. A phase that was begun by a command lasts
+// until the next one, of either kind.
+Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows,
+                 const std::vector<SteeredPhase>& steered = {}) {
+  std::map<std::uint64_t, Recipe> phases;  // by the step at which they begin
   if (settings.phase.empty()) {
-    Recipe one = make_recipe(settings.part, freeze, blocks, {double(settings.warmup + settings.steps), rows});
+    Recipe one =
+        make_recipe(settings.part, settings.model.freeze, blocks, {double(settings.warmup + settings.steps), rows});
     if (settings.tempering.on()) add_tempering(one, settings.tempering);
-    return one;
+    phases[0] = std::move(one);
   }
-  std::vector<Recipe> phases;
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
-    auto parts = phase.part;
-    for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
-    phases.push_back(make_recipe(parts, freeze, blocks, {double(phase.steps), rows}));
-    if (settings.tempering.on()) add_tempering(phases.back(), settings.tempering);
-    phases.back().begins = begins;
+    phases[begins] = recipe_of_phase(settings, phase, begins, blocks, rows);
     begins += std::uint64_t(phase.steps);
-    if (phases.back().part_of != phases.front().part_of)
+  }
+  for (const SteeredPhase& phase : steered)
+    phases[phase.from_step] = recipe_of_phase(settings, phase.phase, phase.from_step, blocks, rows);
+  Recipe first = std::move(phases.begin()->second);
+  phases.erase(phases.begin());
+  for (auto& [step, phase] : phases) {
+    if (phase.part_of != first.part_of)
       throw Error(
           "phase {} has other parts than the first; give all parts in [part.NAME], and in the phases only how "
           "they move",
-          phases.size());
+          first.later.size() + 2);
+    first.later.push_back(std::move(phase));
   }
-  Recipe first = std::move(phases.front());
-  first.later.assign(std::make_move_iterator(phases.begin() + 1), std::make_move_iterator(phases.end()));
   return first;
+}
+
+Recipe tuned_recipe(const RunSettings& settings, const std::vector<Block>& blocks, double rows,
+                    const std::vector<SteeredPhase>& steered = {}) {
+  Recipe recipe = recipe_of(settings, blocks, rows, steered);
+  recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
+                   std::uint64_t(settings.warmup)};
+  for (Recipe& phase : recipe.later) phase.tuning.tempo = settings.tempo;
+  return recipe;
+}
+
+// Draws of all phases carry weights if those of one do.
+void weigh_all(Recipe& recipe, bool law) {
+  recipe.weighed |= law;
+  for (const Recipe& phase : recipe.later) recipe.weighed |= phase.weighed;
+  for (Recipe& phase : recipe.later) phase.weighed = recipe.weighed;
 }
 
 Schedule variance_of(const RunSettings& settings, const std::string& part, double rows) {
@@ -114,7 +142,7 @@ std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSetting
   if (energy.noisy()) refuse("masks, which make U another one at every evaluation");
   if (!recipe.later.empty()) refuse("phases");
   if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
-  if (settings.coupling.method != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
+  if (settings.coupling.method.name != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
   if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
     refuse(
         fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
@@ -128,7 +156,7 @@ std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSetting
 }  // namespace
 
 template <class Real>
-Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Slack slack) {
+Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, const Remark& remark, Slack slack) {
   Problem<Real> problem;
   problem.settings = settings;
   const ModelSettings& model = settings.model;
@@ -143,10 +171,8 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
     train = make_likelihood<Real>(model, problem.data.train, remark);
     data = train->clone();
   }
-  problem.recipe = recipe_of(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
-  problem.recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
-                           std::uint64_t(settings.warmup)};
-  for (Recipe& phase : problem.recipe.later) phase.tuning.tempo = settings.tempo;
+  problem.recipe =
+      tuned_recipe(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
   const auto& blocks = problem.recipe.blocks;
   if (!toy) {
     problem.train = std::make_unique<PlacedLikelihood<Real>>(std::move(train), blocks);
@@ -188,10 +214,47 @@ Problem<Real> make_problem(const RunSettings& settings, const Remark& remark, Sl
   }
   if (settings.switching.used() && slack == Slack::kept) energy.law = switched(energy, settings, problem.recipe);
   energy.arrange(blocks);
-  problem.recipe.weighed |= energy.law != nullptr;
-  for (const Recipe& phase : problem.recipe.later) problem.recipe.weighed |= phase.weighed;
-  for (Recipe& phase : problem.recipe.later) phase.weighed = problem.recipe.weighed;
+  weigh_all(problem.recipe, energy.law != nullptr);
   return problem;
+}
+
+template <class Real>
+void Problem<Real>::steer(const std::vector<SteeredPhase>& steered) {
+  if (steered.empty()) return;
+  if (settings.switching.used()) throw Error("[switching] does not go with phases");
+  std::vector<Block> visible = recipe.blocks;
+  std::erase_if(visible, [](const Block& b) { return b.slack(); });
+  Recipe changed = tuned_recipe(settings, visible, rows(), steered);
+  for (const auto& [name, part] : settings.part)
+    if (part.weight_decay > 0) check_decay(changed, name);
+  if (changed.tempered) check_tempered(settings, changed, [](std::string_view) {});
+  weigh_all(changed, energy->law != nullptr);
+  recipe = std::move(changed);
+}
+
+PhaseSettings changed_phase(const RunRecord& record, std::uint64_t step, const std::map<std::string, Value>& parts) {
+  const RunSettings& settings = record.settings;
+  std::map<std::uint64_t, const std::map<std::string, PartSettings>*> phases = {{0, &settings.part}};
+  std::uint64_t begins = 0;
+  for (const PhaseSettings& phase : settings.phase) {
+    phases[begins] = &phase.part;
+    begins += std::uint64_t(phase.steps);
+  }
+  for (const SteeredPhase& phase : record.steered) phases[phase.from_step] = &phase.phase.part;
+  PhaseSettings out;
+  out.part = *std::prev(phases.upper_bound(step))->second;
+  out.steps = long(std::max(record.until, step + 1) - step);
+  for (const auto& [name, given] : parts) {
+    const auto part = out.part.find(name);
+    if (part == out.part.end())
+      throw Error("there is no part \"{}\" to change; the parts are those of the run file", name);
+    for (const char* key :
+         {"blocks", "role", "prior", "penalty", "mask", "gradient_noise", "start", "weight_decay", "constraint"})
+      if (given.group() && given.contains(key))
+        throw Error("{} of part \"{}\" cannot change while a run is under way; start a new run", key, name);
+    read(part->second, given, "part." + name);
+  }
+  return out;
 }
 
 template <class Real>
@@ -229,7 +292,7 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
 
 template struct Problem<float>;
 template struct Problem<double>;
-template Problem<float> make_problem(const RunSettings&, const Remark&, Slack);
-template Problem<double> make_problem(const RunSettings&, const Remark&, Slack);
+template Problem<float> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack);
+template Problem<double> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack);
 
 }  // namespace kelvin

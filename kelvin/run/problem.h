@@ -3,7 +3,8 @@
 #pragma once
 #include "kelvin/chain/chain.h"
 #include "kelvin/function/initialiser.h"
-#include "kelvin/run/settings.h"
+#include "kelvin/run/environment.h"
+#include "kelvin/run/record.h"
 
 namespace kelvin {
 
@@ -23,12 +24,19 @@ struct Problem {
     return {make_function<Real>(settings.model, data.train.input_count()), recipe.blocks};
   }
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
+  // Has the recipe follow phases that were begun while it ran, besides those of the settings.
+  void steer(const std::vector<SteeredPhase>&);
   // On the manifolds of all constraints; what had to be moved there is remarked.
   std::vector<Real> starting_point(
       std::uint32_t walker, const ReadBlock&, const Remark& = [](std::string_view) {}) const;
 };
 
+// With the rows that `load` gives (it is not asked for a toy); kelvin/io/problem.h has one that reads files.
 template <class Real>
-Problem<Real> make_problem(const RunSettings&, const Remark&, Slack = Slack::kept);
+Problem<Real> make_problem(const RunSettings&, const LoadData& load, const Remark&, Slack = Slack::kept);
+
+// How the parts move from a step on, if some of them get these settings ("part" of a run file): those not given stay as
+// they are at that step. Refuses what cannot change in a run.
+PhaseSettings changed_phase(const RunRecord&, std::uint64_t step, const std::map<std::string, Value>& parts);
 
 }  // namespace kelvin

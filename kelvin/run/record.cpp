@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/run/record.h"
 
-#include <cmath>
-
-#include "kelvin/io/json.h"
-
 namespace kelvin {
 
 const ScoreRecord* LogLine::score(std::string_view split) const {
@@ -29,20 +25,26 @@ void read_recorded(RunSettings& settings, const Value& v, const std::string&) {
   settings = read_run_settings(recorded_settings(v));
 }
 
-Value recorded(const RunRecord& record) { return recorded<RunRecord>(record); }
-Value recorded(const LogLine& line) { return recorded<LogLine>(line); }
-void read_recorded(LogLine& line, const Value& v, const std::string& key) { read_recorded<LogLine>(line, v, key); }
-
-RunRecord parse_record(std::string_view text, const std::string& file) {
-  RunRecord record;
-  read_recorded(record, parse_json(text, file), "");
-  return record;
+void read_recorded(PhaseSettings& phase, const Value& v, const std::string& key) {
+  read(phase, recorded_settings(v), key);
 }
 
-LogLine parse_log_line(std::string_view text, const std::string& file) {
-  LogLine line;
-  read_recorded(line, parse_json(text, file), "");
-  return line;
+Value recorded(const RunRecord& record) { return recorded<RunRecord>(record); }
+void read_recorded(RunRecord& record, const Value& v, const std::string& key) {
+  read_recorded<RunRecord>(record, v, key);
+}
+
+// What couplings tell stands beside the fields, each under its own name.
+Value recorded(const LogLine& line) {
+  Value out = recorded<LogLine>(line);
+  for (const auto& [name, told] : line.others) std::get<Value::Group>(out.is).emplace(name, told);
+  return out;
+}
+
+void read_recorded(LogLine& line, const Value& v, const std::string& key) {
+  read_recorded<LogLine>(line, v, key);
+  line.others = v.entries();
+  line.fields([&](std::string_view name, auto&, std::string_view) { line.others.erase(std::string(name)); });
 }
 
 }  // namespace kelvin

@@ -3,6 +3,7 @@
 #pragma once
 #include "kelvin/core/record.h"
 #include "kelvin/data/dataset.h"
+#include "kelvin/ensemble/exchange.h"
 #include "kelvin/run/settings.h"
 
 namespace kelvin {
@@ -34,20 +35,6 @@ struct LearntRecord {
   }
 };
 
-struct ExchangeRecord {
-  std::vector<double> temperatures, acceptance, rising;
-  std::uint64_t attempts = 0;
-  double round_trips = 0;
-  template <class Visit>
-  void fields(Visit&& field) {
-    field("temperatures", temperatures, "of a ladder, in units of that asked for");
-    field("attempts", attempts, "to exchange positions, since warm-up or since the temperatures were changed");
-    field("acceptance", acceptance, "of the attempts of each pair of neighbours");
-    field("rising", rising, "share of the positions at each temperature that come from the first");
-    field("round_trips", round_trips, "of positions, from the first temperature to the last and back");
-  }
-};
-
 // ---- log.jsonl
 
 struct PartLine {
@@ -74,6 +61,7 @@ struct LogLine {
   std::optional<double> acceptance;
   std::optional<std::vector<double>> blending;
   std::optional<ExchangeRecord> exchange;
+  Value::Group others;  // what couplings tell that has no field here, by its own name
   template <class Visit>
   void fields(Visit&& field) {
     field("step", step, "steps done, warm-up included");
@@ -173,6 +161,17 @@ struct TargetsRecord {
   }
 };
 
+// A phase that a command began.
+struct SteeredPhase {
+  std::uint64_t from_step = 0;
+  PhaseSettings phase;
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("from_step", from_step, "steps that were done when it began");
+    field("phase", phase, "how the parts move from then on");
+  }
+};
+
 struct RunRecord {
   std::string kelvin, command, command_line, created_at, directory, data_checksum;
   std::optional<std::string> machine, stopped;
@@ -183,6 +182,7 @@ struct RunRecord {
   InputsRecord inputs;
   TargetsRecord targets;
   std::uint64_t until = 0;
+  std::vector<SteeredPhase> steered;
   std::optional<TemperingRecord> tempering;
   std::vector<LearntRecord> learnt;
   std::optional<ExchangeRecord> exchange;
@@ -208,6 +208,7 @@ struct RunRecord {
     field("inputs", inputs, "columns");
     field("targets", targets, "columns");
     field("until", until, "the last step that is planned, warm-up included");
+    field("steered", steered, "phases that were begun by a command while it ran");
     field("tempering", tempering, "of a tempered run");
     field("learnt", learnt, "what the warm-up of each walker found");
     field("exchange", exchange, "how positions travelled between temperatures");
@@ -223,13 +224,13 @@ struct RunRecord {
 // Settings keep their own rules: all fields are written, and what they do not know is refused.
 inline Value recorded(const RunSettings& settings) { return as_value(settings); }
 void read_recorded(RunSettings&, const Value&, const std::string& key);
+inline Value recorded(const PhaseSettings& phase) { return as_value(phase); }
+void read_recorded(PhaseSettings&, const Value&, const std::string& key);
 
 // Compiled once, in record.cpp.
 Value recorded(const RunRecord&);
 Value recorded(const LogLine&);
+void read_recorded(RunRecord&, const Value&, const std::string& key);
 void read_recorded(LogLine&, const Value&, const std::string& key);
-
-RunRecord parse_record(std::string_view text, const std::string& file);
-LogLine parse_log_line(std::string_view text, const std::string& file);
 
 }  // namespace kelvin

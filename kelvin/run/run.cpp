@@ -1,93 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/run/run.h"
 
-#include <algorithm>
-
-#include "kelvin/core/parallel.h"
+#include "kelvin/run/engine.h"
 
 namespace kelvin {
 
-namespace {
-
-// Takes a walker to a step, unless it is told to pause.
-template <class Real>
-void advance(Chain<Real>& chain, std::uint64_t until, const Plan& plan, const Requests& requests,
-             const Sink<Real>& sink) {
-  for (std::uint64_t n = chain.steps() + 1; n <= until; ++n) {
-    if (requests.pause.load(std::memory_order_relaxed)) return;
-    const bool warmup = n <= plan.warmup;
-    const std::uint64_t in_phase = warmup ? n : n - plan.warmup;
-    const bool kept = (!warmup || plan.keep_warmup) && in_phase % plan.every == 0;
-    if (!kept && n != until) {
-      chain.step();
-      continue;
-    }
-    chain.step_and_read();
-    if (kept) sink({chain.walker(), in_phase / plan.every - 1, chain.reading(), chain.q(), warmup});
+void RunControl::post(Command command) {
+  {
+    const std::lock_guard lock(mutex_);
+    commands_.push_back(std::move(command));
+    interrupt = true;
   }
+  posted_.notify_all();
 }
 
-}  // namespace
-
-template <class Real>
-void run(std::span<Chain<Real>> walkers, const Plan& plan, Ensembles<Real>& ensembles, const Sink<Real>& sink,
-         const std::function<void(std::uint64_t)>& after_round) {
-  const auto multiple_after = [](std::uint64_t n, std::uint64_t of) { return n - n % of + of; };
-  Requests none;
-  Requests& requests = plan.requests ? *plan.requests : none;
-  const std::uint64_t total = plan.total(), refresh = ensembles.refresh();
-  // Steps that all walkers of each group have done, on all ranks; then 0 if one of them is to stop.
-  const auto look = [&] {
-    std::vector<std::uint64_t> least(ensembles.groups() + 1, total);
-    for (const auto& chain : walkers) {
-      std::uint64_t& mine = least[ensembles.group_of(chain.walker())];
-      mine = std::min(mine, chain.steps());
-    }
-    least.back() = requests.stop ? 0 : 1;
-    return ensembles.comm().least(least);
-  };
-  for (auto at = look(); at.back() != 0; at = look()) {
-    at.pop_back();
-    if (*std::min_element(at.begin(), at.end()) >= total) break;
-    // Groups move in turn, a whole interval each; the one that is behind, when the one before it has finished its own.
-    std::size_t group = 0;
-    while (group + 1 < at.size() && at[group + 1] < at[group] && (at[group] % refresh == 0 || at[group] == total))
-      ++group;
-    const std::uint64_t now = at[group];
-    std::uint64_t until = std::min(total, multiple_after(now, plan.round));
-    if (until - now > plan.longest) until = now + plan.longest;
-    if (plan.checkpoint) until = std::min(until, multiple_after(now, plan.checkpoint));
-    if (ensembles.at_work()) until = std::min(until, multiple_after(now, refresh));
-    std::vector<Chain<Real>*> moving;
-    for (auto& chain : walkers)
-      if (ensembles.group_of(chain.walker()) == group) moving.push_back(&chain);
-    if (ensembles.due(group, now)) ensembles.couple(walkers, group, now, plan.threads);
-    ensembles.comm().together([&] {
-      parallel(moving.size(), plan.threads, [&](std::size_t k) { advance(*moving[k], until, plan, requests, sink); });
-    });
-    requests.pause = bool(requests.stop);
-    at = look();
-    at.pop_back();
-    after_round(*std::min_element(at.begin(), at.end()));
-  }
+std::vector<Command> RunControl::taken(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) posted_.wait(lock, [&] { return !commands_.empty(); });
+  interrupt = false;
+  return std::exchange(commands_, {});
 }
 
-template <class Real>
-void run(std::span<Chain<Real>> walkers, const Plan& plan, const Sink<Real>& sink,
-         const std::function<void(std::uint64_t)>& after_round) {
-  Comm alone;
-  EnsembleSettings independent;
-  independent.walkers = long(walkers.size());
-  Ensembles<Real> ensembles(independent, walkers.front().recipe(), alone, [](std::string_view) {});
-  run<Real>(walkers, plan, ensembles, sink, after_round);
+void RunControl::show(const LogLine& line) {
+  const std::lock_guard lock(mutex_);
+  line_ = line;
 }
 
-template void run(std::span<Chain<float>>, const Plan&, Ensembles<float>&, const Sink<float>&,
-                  const std::function<void(std::uint64_t)>&);
-template void run(std::span<Chain<double>>, const Plan&, Ensembles<double>&, const Sink<double>&,
-                  const std::function<void(std::uint64_t)>&);
-template void run(std::span<Chain<float>>, const Plan&, const Sink<float>&, const std::function<void(std::uint64_t)>&);
-template void run(std::span<Chain<double>>, const Plan&, const Sink<double>&,
-                  const std::function<void(std::uint64_t)>&);
+RunSnapshot RunControl::now() const {
+  const std::lock_guard lock(mutex_);
+  return {.state = state, .step = step, .until = until, .line = line_};
+}
+
+Run::Run(RunSettings settings, RunEnvironment environment, RunRecord about)
+    : environment_(std::move(environment)), control_(std::make_unique<RunControl>()) {
+  from_.record = std::move(about);
+  from_.record.settings = std::move(settings);
+  if (from_.record.command.empty()) from_.record.command = "sample";
+  complete(from_.record.settings, run_kind(from_.record.command));
+}
+
+Run::Run(Resumption from, RunEnvironment environment)
+    : from_(std::move(from)),
+      resumed_(true),
+      environment_(std::move(environment)),
+      control_(std::make_unique<RunControl>()) {}
+
+Run::~Run() = default;
+
+void Run::watch(Observer& observer) { control_->observers.push_back(&observer); }
+void Run::post(Command command) { control_->post(std::move(command)); }
+RunSnapshot Run::now() const { return control_->now(); }
+const RunRecord& Run::record() const { return engine_ ? engine_->record() : from_.record; }
+
+void Run::start(Comm& comm) {
+  if (engine_) return;
+  const EngineParts parts{from_, resumed_, environment_, *control_, comm};
+  if (from_.record.settings.precision == "float") engine_ = std::make_unique<EngineOf<float>>(parts);
+  else engine_ = std::make_unique<EngineOf<double>>(parts);
+  engine_->begin();
+}
+
+void Run::go() {
+  if (!alone_) alone_ = std::make_unique<Comm>();
+  go(*alone_);
+}
+
+void Run::go(Comm& comm) {
+  start(comm);
+  while (engine_->advance(never))
+    while (engine_->paused()) engine_->wait();
+  engine_->end();
+}
+
+bool Run::advance(std::uint64_t steps) {
+  if (!alone_) alone_ = std::make_unique<Comm>();
+  start(*alone_);
+  const std::uint64_t limit = engine_->done() + steps;
+  while (engine_->advance(limit))
+    if (engine_->paused() || engine_->done() >= limit) return true;
+  engine_->end();
+  return false;
+}
 
 }  // namespace kelvin

@@ -1,53 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: walkers advance together in rounds, draws go to a sink.
+// A run: what every front end drives. Terminal, disk and others watch it; what they ask for is posted as commands.
 #pragma once
-#include <atomic>
-#include <functional>
+#include <memory>
 
-#include "kelvin/ensemble/coupling.h"
+#include "kelvin/run/checkpoint.h"
+#include "kelvin/run/command.h"
+#include "kelvin/run/problem.h"
+#include "kelvin/run/rounds.h"
 
 namespace kelvin {
 
-// Set from outside, by another thread or a signal: the walkers finish the step they are at, which need not be the same
-// step, and after_round is called; then they go on, or the run ends.
-struct Requests {
-  std::atomic<bool> pause = false, stop = false;
+// Who watches a run. What it throws ends the run. With several ranks, draws and checkpoints reach the first one only.
+struct Observer {
+  virtual ~Observer() = default;
+  virtual void begin(const RunRecord&, const Problem<float>&) {}   // everything is ready; no step is taken yet
+  virtual void begin(const RunRecord&, const Problem<double>&) {}  // likewise
+  virtual void draw(const Draw<float>&) {}                         // as a Sink: from several threads at once
+  virtual void draw(const Draw<double>&) {}
+  virtual void line(const LogLine&) {}
+  virtual void checkpoint(const Checkpoint&) {}
+  virtual void steered(const RunRecord&) {}  // before the first step that a command changes
+  virtual void remark(std::string_view) {}
+  virtual void end(const RunRecord&) {}  // `finished` unless it was stopped
 };
 
-struct Plan {
-  std::uint64_t warmup = 0, steps = 0, every = 1;
-  std::uint64_t round = 0;  // steps between two calls of after_round
-  std::size_t threads = 1;
-  std::uint64_t checkpoint = 0;               // and at every multiple of this
-  std::uint64_t longest = ~std::uint64_t(0);  // no round is longer: draws wait in memory until its end
-  bool keep_warmup = false;
-  Requests* requests = nullptr;
-  std::uint64_t total() const { return warmup + steps; }
-  std::uint64_t draws() const { return steps / every; }
+// What a run that was stopped or killed goes on from.
+struct Resumption {
+  RunRecord record;
+  std::optional<Checkpoint> checkpoint;  // none: from the start
+  std::optional<LogLine> line;           // the last one of the log
 };
 
-template <class Real>
-struct Draw {
-  std::uint32_t walker;
-  std::uint64_t index;  // 0, 1, ... within its walker and its phase
-  const Reading& reading;
-  std::span<const Real> q;
-  bool warmup = false;
+struct RunSnapshot {
+  enum class State { ready, running, paused, stopped, finished };
+  State state = State::ready;
+  std::uint64_t step = 0, until = 0;  // step: of the first walker
+  std::optional<LogLine> line;        // the last one
 };
 
-// Called from several threads at once, but never for the same walker.
-template <class Real>
-using Sink = std::function<void(const Draw<Real>&)>;
+class RunControl;
+class RunEngine;
 
-// Each walker goes on from the step it is at. after_round(steps that all walkers have done) runs alone, between rounds,
-// on all ranks; `walkers` are those that this rank has.
-template <class Real>
-void run(std::span<Chain<Real>> walkers, const Plan&, Ensembles<Real>&, const Sink<Real>&,
-         const std::function<void(std::uint64_t)>& after_round);
+class Run {
+ public:
+  // `about`: what the settings do not say of it (command, command_line, created_at, directory, machine), and phases
+  // that were begun by commands, if a recorded run is to be repeated.
+  Run(RunSettings, RunEnvironment, RunRecord about = {});
+  Run(Resumption, RunEnvironment);  // up to record.until
+  ~Run();
 
-// Of independent walkers in one process.
-template <class Real>
-void run(std::span<Chain<Real>> walkers, const Plan&, const Sink<Real>&,
-         const std::function<void(std::uint64_t)>& after_round);
+  void watch(Observer&);        // before it starts; in the order in which they are told
+  void post(Command);           // from any thread
+  void go();                    // to the end, or until it is stopped
+  void go(Comm&);               // the same on all ranks
+  bool advance(std::uint64_t);  // so many steps, or until it is paused; whether there is more to do
+  RunSnapshot now() const;      // from any thread
+  const RunRecord& record() const;
+
+ private:
+  void start(Comm&);
+  Resumption from_;
+  bool resumed_ = false;
+  RunEnvironment environment_;
+  std::unique_ptr<RunControl> control_;
+  std::unique_ptr<Comm> alone_;
+  std::unique_ptr<RunEngine> engine_;
+};
 
 }  // namespace kelvin

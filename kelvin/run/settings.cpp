@@ -5,7 +5,7 @@
 
 #include "kelvin/core/settings.h"
 #include "kelvin/dynamics/preset.h"
-#include "kelvin/ensemble/coupling.h"
+#include "kelvin/ensemble/exchange.h"
 #include "kelvin/function/network.h"
 
 namespace kelvin {
@@ -73,6 +73,19 @@ void fill_in_temperatures(RunSettings& settings, const Choice& temperature) {
   };
   fill(settings.part);
   for (PhaseSettings& phase : settings.phase) fill(phase.part);
+}
+
+const RunKind& run_kind(std::string_view name) {
+  static const RunKind kinds[] = {{"train", Choice::number_of("constant", "value", 0), 1},
+                                  {"sample", Choice("posterior"), 1000}};
+  return row_named(name, std::span<const RunKind>(kinds), "kind of run");
+}
+
+void complete(RunSettings& settings, const RunKind& kind) {
+  constexpr long lines = 20;  // of the log
+  fill_in_temperatures(settings, kind.temperature);
+  if (!settings.every) settings.every = std::max(1L, settings.steps / kind.draws);
+  if (!settings.log_every) settings.log_every = std::max(1L, (settings.warmup + settings.steps) / lines);
 }
 
 EnsembleSettings ensemble_settings(const RunSettings& run) {
@@ -149,7 +162,7 @@ RunSettings read_run_settings(const Value& given) {
     throw Error("row_shares = {} needs rows of data; model.toy = \"{}\" has none", s.row_shares, s.model.toy.name);
   s.walkers = check_exchange(s.exchange, s.walkers, std::get<Value::Group>(file.is).contains("walkers"));
   check_switching(s);
-  check_ensembles(s.coupling, s.walkers);
+  check_couplings(s.coupling, s.walkers);
   row_named(s.store.weights, stored_weights(), "way to store weights");
   if (toy && (s.store.predictions || s.store.log_likelihood))
     throw Error("store.predictions and store.log_likelihood need a network; model.toy = \"{}\" predicts nothing",

@@ -4,9 +4,9 @@
 #include "kelvin/data/batch.h"
 #include "kelvin/data/settings.h"
 #include "kelvin/dynamics/recipe.h"
-#include "kelvin/ensemble/settings.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/tempering.h"
+#include "kelvin/ensemble/settings.h"
 
 namespace kelvin {
 
@@ -68,7 +68,7 @@ struct SwitchingSettings {
   }
 };
 
-// A stretch of the run in which the parts move in their own way.
+// A span of the run in which the parts move in their own way.
 struct PhaseSettings {
   long steps = 0;
   Choice preset;
@@ -144,6 +144,15 @@ struct RunSettings {
 
 // Gives every part that names no temperature, in every phase, this one.
 void fill_in_temperatures(RunSettings&, const Choice&);
+
+// What the commands that start a run take where the run file is silent.
+struct RunKind {
+  std::string_view name;
+  Choice temperature;  // of parts that name none
+  long draws;          // that are kept
+};
+const RunKind& run_kind(std::string_view name);  // "train" or "sample"
+void complete(RunSettings&, const RunKind&);
 
 // What the walkers' ensembles are told of it.
 EnsembleSettings ensemble_settings(const RunSettings&);

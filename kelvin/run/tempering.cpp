@@ -133,7 +133,7 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
     if (used) throw Error("[tempering] does not go together with {}; leave out one of them", what);
   };
   refuse(settings.adapt.step || settings.adapt.friction || settings.adapt.metric != "unit", "[adapt]");
-  refuse(settings.coupling.method != "none", "[coupling]");
+  refuse(settings.coupling.method.name != "none", "[coupling]");
   refuse(settings.exchange.used(), "[exchange]");
   refuse(settings.switching.used(), "[switching]");
   refuse(settings.row_shares > 1, "row_shares");

@@ -2,8 +2,8 @@
 // What continuous tempering adds to a run: a part of one number, alpha, with its mass by rule, and a pilot run that
 // measures what the rule needs and foretells how long alpha takes.
 #pragma once
-#include "kelvin/run/settings.h"
 #include "kelvin/function/initialiser.h"
+#include "kelvin/run/environment.h"
 
 namespace kelvin {
 
@@ -24,6 +24,6 @@ TemperingPace tempering_pace(const TemperingSettings&, double temperature, doubl
 
 // The settings with the pilot's numbers, if it is asked for and they are not there yet.
 template <class Real>
-RunSettings piloted(const RunSettings&, const ReadBlock&, const Remark&);
+RunSettings piloted(const RunSettings&, const RunEnvironment&, const Remark&);
 
 }  // namespace kelvin

@@ -68,11 +68,11 @@ BatchNoise noise_of(const Problem<Real>& problem, std::span<const Real> q) {
 
 // Without tempering, in the first phase that is not at temperature 0.
 template <class Real>
-Problem<Real> plain_problem(const RunSettings& settings) {
+Problem<Real> plain_problem(const RunSettings& settings, const LoadData& load) {
   RunSettings plain = settings;
   plain.tempering = {};
   Problem<Real> problem;
-  const auto make = [&] { problem = make_problem<Real>(plain, [](std::string_view) {}); };
+  const auto make = [&] { problem = make_problem<Real>(plain, load, [](std::string_view) {}); };
   if (settings.phase.empty()) return make(), std::move(problem);
   for (const PhaseSettings& phase : settings.phase) {
     plain.phase = {phase};
@@ -114,17 +114,19 @@ std::string remedies(const TemperingSettings& s, double budget) {
 }  // namespace
 
 template <class Real>
-RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, const Remark& remark) {
+RunSettings piloted(const RunSettings& settings, const RunEnvironment& environment, const Remark& remark) {
   RunSettings out = settings;
   TemperingSettings& s = out.tempering;
   if (!s.on() || s.pilot == 0 || s.capacity > 0) return out;
-  make_problem<Real>(settings, [](std::string_view) {});  // what is impossible is refused before any work
-  Problem<Real> problem = plain_problem<Real>(settings);
+  make_problem<Real>(settings, environment.data,
+                     [](std::string_view) {});  // what is impossible is refused before any work
+  Problem<Real> problem = plain_problem<Real>(settings, environment.data);
   const PartRecipe& first = problem.recipe.parts.front();
   const double T = first.temperature.at(0), step = first.step.at(0);
   const Noise<Real> noise;
   Chain<Real> chain = problem.chain(0, noise);
-  chain.start(problem.starting_point(0, read_block));
+  chain.start(problem.starting_point(
+      0, [&](const std::string& place, const Block& block) { return environment.block(place, block, 0, 1); }));
   const bool heats = row_named(s.form, tempering_forms(), "form of tempering").heats,
              part = !row_named(s.of, tempering_extents(), "extent of tempering").whole;
   std::optional<Energy<Real>> likelihood;
@@ -159,7 +161,7 @@ RunSettings piloted(const RunSettings& settings, const ReadBlock& read_block, co
   return out;
 }
 
-template RunSettings piloted<float>(const RunSettings&, const ReadBlock&, const Remark&);
-template RunSettings piloted<double>(const RunSettings&, const ReadBlock&, const Remark&);
+template RunSettings piloted<float>(const RunSettings&, const RunEnvironment&, const Remark&);
+template RunSettings piloted<double>(const RunSettings&, const RunEnvironment&, const Remark&);
 
 }  // namespace kelvin

@@ -13,12 +13,12 @@ std::vector<double> stored_bias(const std::filesystem::path& run, std::size_t wa
   return record.tempering->biases[walker % record.tempering->biases.size()];
 }
 
-RunSettings with_pilot_of_bias(const RunSettings& given) {
+RunSettings with_pilot_of(const std::filesystem::path& run, const RunSettings& given) {
   RunSettings out = given;
   TemperingSettings& mine = out.tempering;
-  if (!mine.on() || mine.bias_from.empty()) return out;
-  stored_bias(mine.bias_from, 0);
-  const RunSettings theirs = read_record(mine.bias_from).settings;
+  if (!mine.on()) return out;
+  stored_bias(run, 0);
+  const RunSettings theirs = read_record(run).settings;
   const Value here = as_value(mine), there = as_value(theirs.tempering);
   for (const char* key : {"form", "of", "shape", "delta", "width", "strength", "bias"})
     if (here.at(key) != there.at(key))

@@ -3,39 +3,42 @@
 #pragma once
 #include <filesystem>
 
-#include "kelvin/ensemble/coupling.h"
+#include "kelvin/core/pack.h"
+#include "kelvin/run/checkpoint.h"
+#include "kelvin/run/settings.h"
 #include "kelvin/trajectory/moments.h"
 
 namespace kelvin {
 
-// What a walker has given to the store.
-struct Kept {
+// What the store has of a walker.
+struct WalkerTotals {
   std::uint64_t warmup_draws = 0, draws = 0;
   RunningMoments moments;
   template <class Visit>
   void fields(Visit&& field) {
-    field(warmup_draws), field(draws);
+    field(warmup_draws);
+    field(draws);
     moments.fields(field);
   }
 };
 
-template <class Real>
-struct Checkpoint {
-  std::vector<ChainState<Real>> chains;
-  std::vector<Kept> kept;  // as many
-  std::vector<CouplingState<Real>> couplings = {};
-  ExchangeState exchange = {};
+struct StoredCheckpoint {
+  Checkpoint run;
+  std::vector<WalkerTotals> totals;  // of each walker
 };
 
 // `settings` is a checksum of the settings: a checkpoint fits only the run that wrote it.
-template <class Real>
-void write_checkpoint(const std::filesystem::path& run, std::uint32_t settings, const Checkpoint<Real>&);
-template <class Real>
-Checkpoint<Real> read_checkpoint(const std::filesystem::path& run, std::uint32_t settings);
-template <class Real>
-Checkpoint<Real> unpacked_checkpoint(const std::string& bytes, const std::filesystem::path& run,
+void write_checkpoint(const std::filesystem::path& run, std::uint32_t settings, const StoredCheckpoint&);
+StoredCheckpoint read_checkpoint(const std::filesystem::path& run, std::uint32_t settings);
+StoredCheckpoint unpacked_checkpoint(const std::string& bytes, const std::filesystem::path& run,
                                      std::uint32_t settings);
 std::string checkpoint_bytes(const std::filesystem::path& run);  // empty if there is none
 bool has_checkpoint(const std::filesystem::path& run);
+
+// Between ranks.
+void pack_checkpoint(Packer&, const Checkpoint&);
+Checkpoint unpacked_run(Unpacker&);
+
+std::uint32_t settings_checksum(const RunSettings&);
 
 }  // namespace kelvin

@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 namespace kelvin {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_open = 128;  // well below any limit on open files
+std::atomic<std::uint64_t> waits = 0;
 
 fs::path unfinished(const fs::path& path) { return path.string() + ".part"; }
 
@@ -36,67 +36,87 @@ void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
   }
 }
 
+bool on_the_disk(int descriptor) {
+  ++waits;
+  return ::fsync(descriptor) == 0;
+}
+
 void sync_directory(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const bool synced = descriptor >= 0 && on_the_disk(descriptor);
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) cannot_write(path, reason);
+}
+
+void sync_file_system(int descriptor, const fs::path& path) {
+  ++waits;
+  if (::syncfs(descriptor) != 0) cannot_write(path, errno);
 }
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 }  // namespace
 
+std::uint64_t disk_waits() { return waits; }
+
 PendingFiles::~PendingFiles() {
   std::error_code ignored;
-  for (const File& file : files_) {
-    if (file.descriptor >= 0) ::close(file.descriptor);
-    fs::remove(unfinished(file.path), ignored);
-  }
+  for (const fs::path& file : files_) fs::remove(unfinished(file), ignored);
+  if (file_system_ >= 0) ::close(file_system_);
 }
 
-void PendingFiles::add(const fs::path& path, std::string_view bytes) {
-  if (files_.size() == most_open) settle();
-  const int descriptor = ::open(unfinished(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) cannot_write(path, errno);
-  files_.push_back({path, descriptor});
-  write_all(descriptor, bytes, path);
-  ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);  // the disk may begin while the next file is made
-}
+namespace {
 
-void PendingFiles::settle() {
-  for (File& file : files_) {
-    if (::fsync(file.descriptor) != 0) cannot_write(file.path, errno);
-    const int closed = ::close(file.descriptor);
-    file.descriptor = -1;
-    if (closed != 0) cannot_write(file.path, errno);
-  }
-  std::set<fs::path> directories;
-  for (const File& file : files_) {
-    if (::rename(unfinished(file.path).c_str(), file.path.c_str()) != 0) cannot_write(file.path, errno);
-    directories.insert(directory_of(file.path));
-  }
-  for (const fs::path& directory : directories) sync_directory(directory);
-  files_.clear();
-}
-
-void write_file(const fs::path& path, std::string_view bytes, bool durable) {
-  if (durable) {
-    PendingFiles file;
-    file.add(path, bytes);
-    return file.settle();
-  }
+// Under its unfinished name, and on the disk too if `durable`; else the disk may begin with it.
+void write_unfinished(const fs::path& path, std::string_view bytes, bool durable) {
   const int descriptor = ::open(unfinished(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) cannot_write(path, errno);
   try {
     write_all(descriptor, bytes, path);
+    if (durable && !on_the_disk(descriptor)) cannot_write(path, errno);
+    if (!durable) ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
   } catch (...) {
     ::close(descriptor);
     ::unlink(unfinished(path).c_str());
     throw;
   }
-  if (::close(descriptor) != 0 || ::rename(unfinished(path).c_str(), path.c_str()) != 0) cannot_write(path, errno);
+  if (::close(descriptor) != 0) cannot_write(path, errno);
+}
+
+void finish_name(const fs::path& path) {
+  if (::rename(unfinished(path).c_str(), path.c_str()) != 0) cannot_write(path, errno);
+}
+
+}  // namespace
+
+void PendingFiles::add(const fs::path& path, std::string_view bytes) {
+  if (file_system_ < 0) {  // opened first: it tells of what fails from now on
+    file_system_ = ::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file_system_ < 0) cannot_write(path, errno);
+  }
+  files_.push_back(path);
+  write_unfinished(path, bytes, false);
+}
+
+void PendingFiles::publish() {
+  if (files_.empty()) return;
+  sync_file_system(file_system_, files_.front());
+  for (const fs::path& file : files_) finish_name(file);
+  files_.clear();
+}
+
+void PendingFiles::settle() {
+  if (files_.empty()) return;
+  const fs::path first = files_.front();
+  publish();
+  sync_file_system(file_system_, first);
+}
+
+void write_file(const fs::path& path, std::string_view bytes, bool durable) {
+  write_unfinished(path, bytes, durable);
+  finish_name(path);
+  if (durable) sync_directory(directory_of(path));
 }
 
 std::string read_file(const fs::path& path) {
@@ -115,7 +135,6 @@ void make_directories(const fs::path& path) {
   if (failed)
     throw WriteError("cannot make the directory \"{}\": {}; give a place that may be written to", path.string(),
                      failed.message());
-  sync_directory(directory_of(path));
 }
 
 std::uint32_t checksum(std::string_view bytes, std::uint32_t so_far) {

@@ -16,22 +16,25 @@ struct WriteError : Error {
   using Error::Error;
 };
 
-// Files on their way to the disk, many at a time: one wait for all costs little more than one for each.
+// Files on their way to the disk, many at a time: the disk is waited for once for all of them, and by those of its
+// file system that were written before.
 class PendingFiles {
  public:
   PendingFiles() = default;
   PendingFiles(const PendingFiles&) = delete;
-  ~PendingFiles();  // those that were not settled are removed
+  ~PendingFiles();  // those that were not published are removed
   void add(const std::filesystem::path&, std::string_view bytes);
-  void settle();  // all are on the disk under their names when it returns
+  bool empty() const { return files_.empty(); }
+  void publish();  // their bytes, and names published before, are on the disk; then they get their names
+  void settle();   // the same, and their names are on the disk too when it returns
 
  private:
-  struct File {
-    std::filesystem::path path;
-    int descriptor;
-  };
-  std::vector<File> files_;
+  std::vector<std::filesystem::path> files_;
+  int file_system_ = -1;  // a directory on it
 };
+
+// How often this process has waited for the disk.
+std::uint64_t disk_waits();
 
 // One such file. One that can be made again need not be `durable`: a reader still never sees half of it.
 void write_file(const std::filesystem::path&, std::string_view bytes, bool durable = true);

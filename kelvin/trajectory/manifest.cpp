@@ -22,11 +22,11 @@ Manifest read_manifest(const std::filesystem::path& run) {
   return m;
 }
 
-void write_manifest(const std::filesystem::path& run, const Manifest& m) {
+std::string manifest_bytes(const Manifest& m) {
   Value::Group value = {
       {"draws", m.draws}, {"warmup_draws", m.warmup_draws}, {"seconds", m.seconds}, {"arrays", m.arrays}};
   value["checksum"] = fmt::format("{:08x}", checksum(to_json(value)));
-  write_file(run / "manifest.json", to_json(value, 2) + "\n");
+  return to_json(value, 2) + "\n";
 }
 
 }  // namespace kelvin

@@ -14,6 +14,6 @@ struct Manifest {
 };
 
 Manifest read_manifest(const std::filesystem::path& run);
-void write_manifest(const std::filesystem::path& run, const Manifest&);
+std::string manifest_bytes(const Manifest&);
 
 }  // namespace kelvin

@@ -17,14 +17,26 @@ namespace kelvin {
 
 namespace fs = std::filesystem;
 
+RunRecord parse_record(std::string_view text, const std::string& file) {
+  RunRecord record;
+  read_recorded(record, parse_json(text, file), "");
+  return record;
+}
+
+LogLine parse_log_line(std::string_view text, const std::string& file) {
+  LogLine line;
+  read_recorded(line, parse_json(text, file), "");
+  return line;
+}
+
 RunRecord read_record(const fs::path& run) {
   if (!fs::is_directory(run))
     throw Error("\"{}\" is not a run; give the directory that `kelvin sample` or `kelvin train` wrote", run.string());
   return parse_record(read_file(run / "run.json"), (run / "run.json").string());
 }
 
-void write_record(const fs::path& run, const RunRecord& record) {
-  write_file(run / "run.json", to_json(recorded(record), 2) + "\n");
+void write_record(const fs::path& run, const RunRecord& record, bool durable) {
+  write_file(run / "run.json", to_json(recorded(record), 2) + "\n", durable);
 }
 
 std::vector<LogLine> read_log(const fs::path& run) {

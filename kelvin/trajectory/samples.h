@@ -34,8 +34,10 @@ struct Samples {
   std::vector<double> running_variance(const std::string& block, std::size_t walker) const;
 };
 
+RunRecord parse_record(std::string_view text, const std::string& file);
+LogLine parse_log_line(std::string_view text, const std::string& file);
 RunRecord read_record(const std::filesystem::path& run);  // run.json
-void write_record(const std::filesystem::path& run, const RunRecord&);
+void write_record(const std::filesystem::path& run, const RunRecord&, bool durable = true);
 std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 

@@ -38,6 +38,9 @@ RunLock make_run_directory(const fs::path& run, bool replace) {
 
 namespace {
 
+// Of packed chunks that wait to be named together: the disk is waited for a few times a commit.
+constexpr std::size_t bytes_of_a_commit = std::size_t(1) << 25;
+
 template <class Real>
 void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
   constexpr std::string_view own = sizeof(Real) == 4 ? "<f4" : "<f8";
@@ -78,14 +81,14 @@ std::uint64_t Store<Real>::Phase::visible() const {
 
 template <class Real>
 Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, Value attributes,
-                   std::function<double()> seconds, std::vector<Kept> kept)
+                   std::function<double()> seconds, std::vector<WalkerTotals> totals)
     : run_(run),
       samples_(run / "samples.zarr"),
       recipe_(problem.recipe),
       rows_(problem.rows()),
       attributes_(std::move(attributes)),
       seconds_(std::move(seconds)),
-      kept_(std::move(kept)) {
+      totals_(std::move(totals)) {
   const auto walkers = std::size_t(problem.settings.walkers);
   bool slack = false;
   for (Block block : recipe_.blocks) {
@@ -96,7 +99,7 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     stored_.push_back(block);
   }
   if (slack) gathered_.assign(walkers, std::vector<Real>(stored_size_));
-  if (kept_.empty()) kept_.assign(walkers, {0, 0, RunningMoments(stored_size_)});
+  if (totals_.empty()) totals_.assign(walkers, {0, 0, RunningMoments(stored_size_)});
   phases_.resize(problem.settings.store.keep_warmup ? 2 : 1);
   for (std::size_t k = 0; k < phases_.size(); ++k) {
     phases_[k].prefix = k == 0 ? "" : "warmup_";
@@ -105,7 +108,8 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     for (const Array& array : phases_[k].arrays)
       manifest_.arrays[array.group + "/" + array.name] = zarr_fingerprint(zarr_about(array.shape).array);
   }
-  if (fs::exists(run / "manifest.json")) {
+  const bool again = fs::exists(run / "manifest.json");
+  if (again) {
     const Manifest earlier = read_manifest(run);
     if (earlier.arrays != manifest_.arrays || earlier.draws.size() != walkers)
       throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
@@ -113,9 +117,12 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
     phases_[0].acknowledged = earlier.draws;
     if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
   }
+  for (Phase& phase : phases_) phase.written = phase.acknowledged;
   write_groups(problem);
   for (std::size_t k = 0; k < phases_.size(); ++k) open_again(phases_[k], k);
-  commit({});
+  tell_of_draws();
+  if (!again) write_file(run_ / "manifest.json", manifest_bytes(manifest_), false);  // durable with the first draws
+  show_draws();
   writer_ = std::jthread([this](std::stop_token stop) { write_queued(stop); });
 }
 
@@ -128,7 +135,7 @@ Store<Real>::~Store() {
 
 template <class Real>
 void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::uint64_t planned) {
-  const std::size_t walkers = kept_.size();
+  const std::size_t walkers = totals_.size();
   const auto& way = row_named(problem.settings.store.weights, stored_weights(), "way to store weights");
   const std::string_view name = sizeof(Real) == 4 ? way.from_float : way.from_double;
   if (!name.empty())
@@ -168,17 +175,17 @@ void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
   if (!store.predictions && !store.log_likelihood) return;
   PlacedLikelihood<Real>& network = problem.test ? *problem.test : *problem.train;
   auto networks = std::make_shared<std::vector<PlacedLikelihood<Real>>>();
-  for (std::size_t w = 0; w < kept_.size(); ++w) networks->push_back(network);
+  for (std::size_t w = 0; w < totals_.size(); ++w) networks->push_back(network);
   const auto of = [networks](std::size_t walker) -> PlacedLikelihood<Real>& { return (*networks)[walker]; };
   const std::size_t rows = network.rows(), outputs = network.outputs();
   const Dataset& data = predicted(problem);
   if (store.predictions) {
     const ZarrType& type = zarr_type(sizeof(Real) == 4 ? "<f4" : "<f8");
     const Units units = data.has_classes() || data.target_units.mean.size() != outputs ? Units() : data.target_units;
-    auto values = std::make_shared<std::vector<std::vector<Real>>>(kept_.size(), std::vector<Real>(rows * outputs));
+    auto values = std::make_shared<std::vector<std::vector<Real>>>(totals_.size(), std::vector<Real>(rows * outputs));
     phase.arrays.push_back({"posterior_predictive",
                             "y",
-                            {kept_.size(), 0, 1, {rows, outputs}, {"row", "output"}, &type},
+                            {totals_.size(), 0, 1, {rows, outputs}, {"row", "output"}, &type},
                             [=, &type](const Draw<Real>& draw, char* to) {
                               auto& out = (*values)[draw.walker];
                               of(draw.walker).predict(draw.q, {}, out);
@@ -189,7 +196,7 @@ void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
   if (store.log_likelihood)
     phase.arrays.push_back({"log_likelihood",
                             "y",
-                            {kept_.size(), 0, 1, {rows}, {"row"}, &zarr_type("<f8")},
+                            {totals_.size(), 0, 1, {rows}, {"row"}, &zarr_type("<f8")},
                             [=](const Draw<Real>& draw, char* to) {
                               for (std::uint32_t row = 0; row < rows; ++row, to += sizeof(double)) {
                                 const double loss = of(draw.walker).score(draw.q, Batch(&row, 1)).loss;
@@ -204,7 +211,7 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   group("");
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < recipe_.told_parts(); ++k) parts.push_back(recipe_.parts[k].name);
-  const auto chains = counted(0, kept_.size());
+  const auto chains = counted(0, totals_.size());
   for (const Phase& phase : phases_) {
     for (const char* name : {"posterior", "sample_stats"}) group(phase.prefix + name);
     for (const Array& array : phase.arrays)
@@ -234,9 +241,8 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
 }
 
 template <class Real>
-void Store<Real>::write_moments() {
-  const std::size_t walkers = kept_.size();
-  PendingFiles files;
+void Store<Real>::add_moments() {
+  const std::size_t walkers = totals_.size();
   const auto write = [&](const std::string& name, const std::vector<std::size_t>& each,
                          const std::vector<std::string>& dimensions, auto&& value) {
     std::vector<std::size_t> shape = {walkers}, chunks = {1};
@@ -247,9 +253,9 @@ void Store<Real>::write_moments() {
     samples_.describe("moments/" + name, zarr_about("<f8", shape, chunks, names));
     for (std::size_t w = 0; w < walkers; ++w) {
       std::vector<double> numbers(size);
-      for (std::size_t i = 0; i < size; ++i) numbers[i] = value(kept_[w].moments, i);
-      files.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
-                pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
+      for (std::size_t i = 0; i < size; ++i) numbers[i] = value(totals_[w].moments, i);
+      pending_.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
+                   pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
     }
   };
   samples_.write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
@@ -264,7 +270,7 @@ void Store<Real>::write_moments() {
       return i < block.size() ? m.mean[at] : m.variance(at);
     });
   }
-  if (!kept_.front().moments.products.empty()) {
+  if (!totals_.front().moments.products.empty()) {
     const std::size_t n = stored_size_;
     std::vector<std::string> names(n);
     for (const Block& block : stored_)
@@ -275,7 +281,6 @@ void Store<Real>::write_moments() {
     write("covariance", {n, n}, {"parameter", "other_parameter"},
           [n](const RunningMoments& m, std::size_t i) { return m.covariance(i / n, i % n); });
   }
-  files.settle();
 }
 
 // ---- draws
@@ -294,8 +299,8 @@ typename Store<Real>::Chunk Store<Real>::fresh_chunk(std::size_t phase, std::siz
 // The chunk that a walker was filling is read back as far as the checkpoint knows of it.
 template <class Real>
 void Store<Real>::open_again(Phase& phase, std::size_t index) {
-  for (std::size_t w = 0; w < kept_.size(); ++w) {
-    const std::uint64_t draws = index == 0 ? kept_[w].draws : kept_[w].warmup_draws;
+  for (std::size_t w = 0; w < totals_.size(); ++w) {
+    const std::uint64_t draws = index == 0 ? totals_[w].draws : totals_[w].warmup_draws;
     if (draws > phase.acknowledged[w])
       throw Error("\"{}\" names {} draws of walker {} where the checkpoint has {}; it is damaged",
                   (run_ / "manifest.json").string(), phase.acknowledged[w], w, draws);
@@ -330,9 +335,9 @@ void Store<Real>::keep(const Draw<Real>& draw) {
   Chunk& chunk = phase.open[draw.walker];
   for (std::size_t k = 0; k < phase.arrays.size(); ++k)
     phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
-  Kept& kept = kept_[draw.walker];
-  ++(draw.warmup ? kept.warmup_draws : kept.draws);
-  if (!draw.warmup) kept.moments.add(stored(draw), std::exp(draw.reading.log_weight));
+  WalkerTotals& totals = totals_[draw.walker];
+  ++(draw.warmup ? totals.warmup_draws : totals.draws);
+  if (!draw.warmup) totals.moments.add(stored(draw), std::exp(draw.reading.log_weight));
   if (++chunk.filled < phase.chunk) return;
 
   std::unique_lock lock(mutex_);
@@ -359,9 +364,8 @@ void Store<Real>::write_queued(std::stop_token stop) {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      std::vector<Chunk*> chunks;
-      for (Chunk& chunk : batch) chunks.push_back(&chunk);
-      commit(chunks);
+      for (Chunk& chunk : batch) write(chunk);
+      if (pending_bytes_ >= bytes_of_a_commit) commit();
     } catch (...) {
       failure = std::current_exception();
     }
@@ -375,35 +379,49 @@ void Store<Real>::write_queued(std::stop_token stop) {
   }
 }
 
-// The chunks go to the disk, then the manifest that names their draws, then the shapes that readers see. A chunk whose
-// draws are all acknowledged is on the disk already, perhaps with more of them: a resumed run makes the same again.
+// A chunk whose draws are all acknowledged is on the disk already, perhaps with more of them: a resumed run makes the
+// same again.
 template <class Real>
-void Store<Real>::commit(std::span<Chunk*> chunks) {
-  PendingFiles files;
-  for (Chunk* chunk : chunks) {
-    const Phase& phase = phases_[chunk->phase];
-    if (chunk->number * phase.chunk + chunk->filled <= phase.acknowledged[chunk->walker]) continue;
-    for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
-      const auto& [group, name, shape, put] = phase.arrays[k];
-      const ZarrType& type = *shape.type;
-      std::string& bytes = chunk->bytes[k];
-      for (std::size_t at = chunk->filled * shape.bytes(); at < bytes.size(); at += type.width)
-        type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
-      files.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk->walker, chunk->number),
-                pack(bytes));
-    }
+void Store<Real>::write(Chunk& chunk) {
+  Phase& phase = phases_[chunk.phase];
+  const std::uint64_t draws = chunk.number * phase.chunk + chunk.filled;
+  if (draws <= phase.acknowledged[chunk.walker]) return;
+  for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
+    const auto& [group, name, shape, put] = phase.arrays[k];
+    const ZarrType& type = *shape.type;
+    std::string& bytes = chunk.bytes[k];
+    for (std::size_t at = chunk.filled * shape.bytes(); at < bytes.size(); at += type.width)
+      type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
+    const std::string_view packed = pack(bytes);
+    pending_.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk.walker, chunk.number), packed);
+    pending_bytes_ += packed.size();
   }
-  files.settle();
-  for (const Chunk* chunk : chunks) {
-    Phase& phase = phases_[chunk->phase];
-    std::uint64_t& mine = phase.acknowledged[chunk->walker];
-    mine = std::max<std::uint64_t>(mine, chunk->number * phase.chunk + chunk->filled);
-  }
-  manifest_.draws = phases_[0].acknowledged;
-  manifest_.warmup_draws = phases_.size() > 1 ? phases_[1].acknowledged : std::vector<std::uint64_t>(kept_.size(), 0);
-  manifest_.seconds = seconds_();
-  write_manifest(run_, manifest_);
+  phase.written[chunk.walker] = draws;
+}
 
+// What was written goes to the disk, then the manifest that names its draws, then the shapes that readers see.
+template <class Real>
+void Store<Real>::commit() {
+  constexpr double seconds_worth_telling = 1;
+  if (pending_.empty() && seconds_() < manifest_.seconds + seconds_worth_telling) return;
+  pending_.publish();
+  pending_bytes_ = 0;
+  for (Phase& phase : phases_) phase.acknowledged = phase.written;
+  tell_of_draws();
+  pending_.add(run_ / "manifest.json", manifest_bytes(manifest_));
+  pending_.settle();
+  show_draws();
+}
+
+template <class Real>
+void Store<Real>::tell_of_draws() {
+  manifest_.draws = phases_[0].acknowledged;
+  manifest_.warmup_draws = phases_.size() > 1 ? phases_[1].acknowledged : std::vector<std::uint64_t>(totals_.size(), 0);
+  manifest_.seconds = seconds_();
+}
+
+template <class Real>
+void Store<Real>::show_draws() {
   for (Phase& phase : phases_) {
     const std::uint64_t draws = phase.visible();
     if (draws == phase.shown) continue;
@@ -429,18 +447,20 @@ void Store<Real>::acknowledge() {
     std::unique_lock lock(mutex_);
     wait_until_written(lock, 0);
   }
-  std::vector<Chunk*> chunks;
   for (Phase& phase : phases_)
     for (Chunk& chunk : phase.open)
-      if (chunk.filled) chunks.push_back(&chunk);
-  commit(chunks);
+      if (chunk.filled) write(chunk);
+  commit();
 }
 
 template <class Real>
 void Store<Real>::finish() {
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_written(lock, 0);
+  }
+  add_moments();
   acknowledge();
-  write_moments();
-  commit({});
 }
 
 template class Store<float>;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kelvin/run/problem.h"
-#include "kelvin/run/run.h"
+#include "kelvin/run/rounds.h"
 #include "kelvin/trajectory/checkpoint.h"
 #include "kelvin/trajectory/manifest.h"
 #include "kelvin/trajectory/zarr_tree.h"
@@ -21,15 +21,15 @@ RunLock make_run_directory(const std::filesystem::path&, bool replace);
 template <class Real>
 class Store {
  public:
-  // `kept` is what a checkpoint says was given before; empty for a new run. The attributes are those of samples.zarr;
-  // `seconds` tells the time since the run began.
+  // `totals` are what a checkpoint says were given before; empty for a new run. The attributes are those of
+  // samples.zarr; `seconds` tells the time since the run began.
   Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, Value attributes,
-        std::function<double()> seconds, std::vector<Kept> kept = {});
+        std::function<double()> seconds, std::vector<WalkerTotals> totals = {});
   ~Store();
   void keep(const Draw<Real>&);  // a Sink: walkers may call at the same time
   void acknowledge();            // all that was kept is on the disk, and named in the manifest, when it returns
   void finish();                 // the same, and the running moments
-  const std::vector<Kept>& kept() const { return kept_; }
+  const std::vector<WalkerTotals>& totals() const { return totals_; }
 
  private:
   // One array of a phase: its place, the shape of a draw, and how a draw is turned into bytes.
@@ -48,7 +48,8 @@ class Store {
     std::size_t chunk = 1;
     std::vector<Array> arrays;
     std::vector<Chunk> open;                  // of each walker
-    std::vector<std::uint64_t> acknowledged;  // draws of each walker on the disk
+    std::vector<std::uint64_t> written;       // draws of each walker in files, named or not yet
+    std::vector<std::uint64_t> acknowledged;  // those that the manifest names
     std::uint64_t coordinates = 0;            // chunks of the coordinate `draw` that are written
     std::uint64_t visible() const;
     std::uint64_t shown = ~std::uint64_t(0);  // draws that the metadata tell of
@@ -57,11 +58,14 @@ class Store {
   void add_arrays(Phase&, const Problem<Real>&, std::uint64_t planned);
   void add_predictions(Phase&, const Problem<Real>&);
   void write_groups(const Problem<Real>&);
-  void write_moments();
+  void add_moments();
   void open_again(Phase&, std::size_t phase);
   std::span<const Real> stored(const Draw<Real>&);
   Chunk fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number);
-  void commit(std::span<Chunk*> chunks);
+  void write(Chunk&);
+  void commit();
+  void tell_of_draws();  // in the manifest
+  void show_draws();     // to readers, in the shapes of the arrays
   void write_queued(std::stop_token);
   void wait_until_written(std::unique_lock<std::mutex>&, std::size_t most_queued);
 
@@ -74,9 +78,11 @@ class Store {
   double rows_;
   Value attributes_;
   std::function<double()> seconds_;
-  std::vector<Kept> kept_;
+  std::vector<WalkerTotals> totals_;
   Manifest manifest_;
   std::vector<Phase> phases_;  // sampling, then warm-up if it is kept
+  PendingFiles pending_;       // of whoever writes: the thread, or a caller who has waited for it
+  std::size_t pending_bytes_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any queued_, written_;

@@ -15,7 +15,7 @@ struct TwoScales {
   Chains slow;                                           // q of the slow direction
 
   TwoScales(long walkers, const std::string& coupling, std::uint64_t steps, double step = 0.05,
-            const CouplingMethod* method = nullptr) {
+            const MetricMethod* method = nullptr) {
     CoupledWalkers w(
         fmt::format("steps = 1\nwalkers = {}\nmodel.toy = {{ name = \"gaussian\", stiffness = [1, 100] }}\n"
                     "part.all = {{ step = {}, temperature = 1 }}\ncoupling = {{ {} }}\n",
@@ -73,7 +73,7 @@ TEST(CoupledWalkersSlow, AutocorrelationTimesFollowTheirLaw) {
 // The control: a walker that is part of its own metric moves more where it is far out, so its slow direction comes out
 // too narrow and its fast one too wide. With the others' metric alone, looked at as often, both are right.
 TEST(CoupledWalkersSlow, AWalkerInItsOwnMetricIsFoundOut) {
-  constexpr CouplingMethod all = {"all", 1, 3, [](std::size_t, std::size_t) { return true; }, ""};
+  constexpr MetricMethod all = {"all", 1, [](std::size_t, std::size_t) { return true; }};
   const std::string coupling = "method = \"ensemble\", blending = 100, refresh = ";
   const TwoScales right(4, coupling + "30", 200000), wrong(4, coupling + "30", 200000, 0.05, &all);
   for (std::size_t k = 0; k < 2; ++k) {
@@ -92,7 +92,7 @@ TEST(CoupledWalkersSlow, HalvesAreExactHoweverOftenTheyChange) {
     EXPECT_LT(std::abs(e.mean - 1), 4 * e.error) << e.mean << " +- " << e.error;
     EXPECT_LT(e.error, 0.01);
   }
-  constexpr CouplingMethod moving_too = {"own", 2, 4, [](std::size_t, std::size_t) { return true; }, ""};
+  constexpr MetricMethod moving_too = {"own", 2, [](std::size_t, std::size_t) { return true; }};
   const TwoScales wrong(8, "method = \"halves\", blending = 100, refresh = 4", 50000, 0.02, &moving_too);
   EXPECT_GT(std::abs(wrong.ratio(0).deviation(1)), 4) << wrong.ratio(0).mean;
 }

@@ -3,6 +3,7 @@
 #include "kelvin/run/coupled.h"
 
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/io/problem.h"
 #include "tests/files.h"
 #include "tests/support.h"
 

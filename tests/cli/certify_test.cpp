@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kelvin/io/problem.h"
 #include "tests/json.h"
 #include "tests/program.h"
 #include "tests/support.h"

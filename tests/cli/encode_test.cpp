@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "kelvin/io/npy.h"
 #include "kelvin/function/block.h"
+#include "kelvin/io/npy.h"
+#include "kelvin/io/problem.h"
 #include "tests/program.h"
 
 namespace kelvin {

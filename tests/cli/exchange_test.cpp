@@ -19,20 +19,20 @@ struct Ladder : CoupledWalkers {
   std::vector<std::vector<double>> seen;    // of each walker: its first coordinate
 
   explicit Ladder(const std::string& toml) : CoupledWalkers(toml) {
-    exchange().heat(walkers);
-    chance.resize(exchange().state().tries.size());
+    couplings.begin(walkers);
+    chance.resize(exchange().now().tries.size());
     seen.resize(walkers.size());
   }
-  Exchange<double>& exchange() { return *ensembles.exchange(); }
+  Exchange<double>& exchange() { return *couplings.find<Exchange<double>>(); }
 
   void go(std::uint64_t steps, std::uint64_t every = 1) {
     Plan plan;
     plan.steps = steps, plan.round = exchange().every(), plan.every = every;
     std::vector<double> tries(chance.size(), 0), sums(tries);
     kelvin::run<double>(
-        walkers, plan, ensembles, [&](const Draw<double>& d) { seen[d.walker].push_back(d.q[0]); },
+        walkers, plan, couplings, [&](const Draw<double>& d) { seen[d.walker].push_back(d.q[0]); },
         [&](std::uint64_t) {
-          const ExchangeState& s = exchange().state();
+          const ExchangeState& s = exchange().now();
           for (std::size_t k = 0; k < chance.size(); ++k) {
             if (s.tries[k] > tries[k]) chance[k].push_back((s.chance[k] - sums[k]) / (s.tries[k] - tries[k]));
             tries[k] = s.tries[k], sums[k] = s.chance[k];
@@ -134,7 +134,7 @@ TEST(Exchange, BringsEveryWalkerOverTheBarrierAtItsOwnTemperature) {
       EXPECT_GT(std::abs(P.mean - right[k + 1]), 4 * P.error + 0.002) << k;
     }
   }
-  EXPECT_GT(ladder.exchange().state().trips, 100);
+  EXPECT_GT(ladder.exchange().now().trips, 100);
 }
 
 // 25 equal modes, 2 apart with deviation 0.2: barriers of 12 T. Each has its share 1/25 in the cold walkers' draws.
@@ -146,7 +146,7 @@ TEST(Exchange, FindsEveryModeOfAMixtureAsOftenAsItsWeightSays) {
   Plan plan;
   plan.steps = plan.round = 200000, plan.every = 4;
   kelvin::run<double>(
-      ladder.walkers, plan, ladder.ensembles,
+      ladder.walkers, plan, ladder.couplings,
       [&](const Draw<double>& d) {
         if (d.walker % 5 != 0) return;
         const auto tooth = [](double x) { return std::clamp(std::lround(x / 2), -2L, 2L) + 2; };
@@ -207,7 +207,7 @@ TEST(Exchange, MomentaTravelWithTheirPoint) {
       "part.all = { step = 0.1, temperature = 1, constraint = { name = \"norm\", radius = 1.0, biases = true } }\n"
       "exchange = { temperatures = [1, 4], every = 3 }\n");
   ladder.go(3000);
-  EXPECT_GT(ladder.exchange().state().swaps[0], 100);  // U is constant on the sphere
+  EXPECT_GT(ladder.exchange().now().swaps[0], 100);  // U is constant on the sphere
   for (Chain<double>& chain : ladder.walkers) {
     chain.step_and_read();
     EXPECT_LT(chain.reading().parts[0].residual, 1e-9);
@@ -226,12 +226,12 @@ TEST(Exchange, LearnsTemperaturesOfEqualAcceptance) {
       "steps = 1\nwarmup = 40000\nmodel.toy = { name = \"gaussian\", dimension = 10 }\n"
       "part.all = { step = 0.5, temperature = 1 }\n"
       "exchange = { temperatures = [1, 1.1, 1.2, 8], every = 8, adapt = true }\n");
-  ladder.ensembles.exchange()->heat(ladder.walkers);
+  ladder.couplings.begin(ladder.walkers);
   Plan plan;
   plan.warmup = 40000, plan.steps = 40000, plan.round = 10000, plan.every = 40000;
   kelvin::run<double>(
-      ladder.walkers, plan, ladder.ensembles, [](const Draw<double>&) {}, [](std::uint64_t) {});
-  const ExchangeState& s = ladder.ensembles.exchange()->state();
+      ladder.walkers, plan, ladder.couplings, [](const Draw<double>&) {}, [](std::uint64_t) {});
+  const ExchangeState& s = ladder.couplings.find<Exchange<double>>()->now();
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(s.rungs[k], std::pow(2.0, double(k)), 0.1 * std::pow(2.0, double(k)));
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(s.chance[k] / s.tries[k], s.chance[0] / s.tries[0], 0.04);
   EXPECT_EQ(s.counted, 4999u);  // of the warm-up none

@@ -154,9 +154,9 @@ TEST(Summary, MemoryDoesNotGrowWithTheDraws) {
              "part.all = { temperature = 1 }\n");
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o short --set steps=1000").code, 0);
   ASSERT_EQ(desk.kelvin("sample run.toml -q -o long --set steps=10000").code, 0);
-  setenv("ASAN_OPTIONS", "quarantine_size_mb=1", 0);  // under sanitizers freed memory is kept otherwise
   const auto memory = [&](const std::string& run) {
-    Process process(desk, "summary " + run);
+    // under sanitizers freed memory is kept otherwise
+    Process process(desk, "summary " + run, "ASAN_OPTIONS=quarantine_size_mb=1");
     EXPECT_EQ(process.wait(), 0);
     return process.most_memory();
   };

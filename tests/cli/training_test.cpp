@@ -5,6 +5,7 @@
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
+#include "kelvin/io/problem.h"
 #include "kelvin/run/patience.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/trajectory/samples.h"

@@ -6,6 +6,7 @@
 #include "kelvin/experiment/measure.h"
 #include "kelvin/experiment/outcome.h"
 #include "kelvin/experiment/slope.h"
+#include "kelvin/io/problem.h"
 #include "tests/files.h"
 #include "tests/json.h"
 

@@ -32,8 +32,8 @@ std::vector<fs::path> sources(std::initializer_list<const char*> folders) {
 }
 
 // The flow, which is also the include order: a folder may include itself, core, and folders to its left.
-const std::vector<std::string> flow = {"core",  "numeric",  "data", "io",         "function", "energy",     "dynamics",
-                                       "chain", "ensemble", "run",  "trajectory", "analysis", "experiment", "report"};
+const std::vector<std::string> flow = {"core",     "numeric", "data", "function",   "energy",   "dynamics",   "chain",
+                                       "ensemble", "run",     "io",   "trajectory", "analysis", "experiment", "report"};
 
 TEST(HouseRules, IncludesPointLeft) {
   const std::regex include("#include \"([a-z]+)/([a-z_]+)");
@@ -58,6 +58,19 @@ TEST(HouseRules, TheLibraryNeverPrintsExitsOrReadsTheClock) {
     for (std::string line; std::getline(lines, line);)
       EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), forbidden)) << path << ": " << line;
   }
+}
+
+// They belong to the program, and other threads rely on them.
+TEST(HouseRules, TheLibraryLeavesWorkingDirectoryAndEnvironmentAlone) {
+  const std::regex forbidden(R"(\bf?ch[d]ir\s*\(|current_path\s*\(\s*[^)\s]|\b(set|put|unset)env\s*\()");
+  for (const fs::path& path : sources({"kelvin"})) EXPECT_FALSE(std::regex_search(text_of(path), forbidden)) << path;
+}
+
+// Rows, draws of other runs and the time are given to a run as functions.
+TEST(HouseRules, ARunOpensNoFile) {
+  const std::regex include(R"(#include <(fstream|filesystem)>)");
+  for (const fs::path& path : sources({"kelvin/chain", "kelvin/ensemble", "kelvin/run"}))
+    EXPECT_FALSE(std::regex_search(text_of(path), include)) << path;
 }
 
 TEST(HouseRules, SourcesAreAsciiAndSayTheirLicence) {

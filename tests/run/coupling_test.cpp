@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "kelvin/chain/stiffness.h"
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/pack.h"
+#include "kelvin/numeric/eigen.h"
 #include "tests/allocations.h"
 #include "tests/files.h"
 #include "tests/walkers.h"
@@ -203,7 +203,7 @@ std::vector<std::vector<double>> paths(const std::string& coupling, std::size_t 
 }
 
 TEST(Couplings, NoWalkerCountsForItself) {
-  for (const CouplingMethod& row : coupling_methods())
+  for (const MetricMethod& row : metric_methods())
     for (std::size_t i = 0; row.counts && i < 6; ++i) {
       EXPECT_FALSE(row.counts(i, i)) << row.name;
       EXPECT_TRUE(row.counts(i, i + 1)) << row.name << ": its neighbour does";
@@ -259,23 +259,17 @@ TEST(Couplings, ARestoredRunGoesOnBitForBit) {
     const auto nothing = [](const Draw<double>&) {};
     whole.run_for(300, nothing);
     // Stops at some step inside an interval, walkers at different ones.
-    Requests requests;
+    std::atomic<bool> interrupt = false;
     Plan plan;
-    plan.steps = 300, plan.round = 300, plan.requests = &requests;
+    plan.steps = 300, plan.round = 300, plan.interrupt = &interrupt;
     run<double>(
-        first.walkers, plan, first.ensembles,
+        first.walkers, plan, first.couplings,
         [&](const Draw<double>& d) {
-          if (d.walker == 2 && d.reading.step == 150) requests.stop = true, requests.pause = true;
+          if (d.walker == 2 && d.reading.step == 150) interrupt = true;
         },
         [](std::uint64_t) {});
     ASSERT_NE(first.walkers[4].steps(), first.walkers[0].steps());
-    auto states = first.ensembles.state();
-    Packer pack;
-    for (auto& state : states) state.fields(pack);
-    std::vector<CouplingState<double>> back(states.size());
-    Unpacker unpack{pack.bytes};
-    for (auto& state : back) state.fields(unpack);
-    second.ensembles.restore(back, second.walkers);
+    second.couplings.restore(first.couplings.states(), second.walkers);
     for (std::size_t w = 0; w < 6; ++w) second.walkers[w].restore(first.walkers[w].state());
     second.run_for(300, nothing);
     for (std::size_t w = 0; w < 6; ++w)
@@ -294,11 +288,11 @@ TEST(Couplings, FrozenEntriesStayWhereTheyAre) {
 TEST(Couplings, StartsAtOnePointArePartedAndItIsSaid) {
   CoupledWalkers w(oscillators + "coupling = { method = \"ensemble\", blending = 10, spread = 0.5 }\n");
   std::vector<std::vector<double>> starts(6, {1, 2, 3});
-  w.ensembles.part_starts(starts, 0, 1);
+  w.metric().part_starts(starts, 0);
   EXPECT_NE(starts[0], starts[1]);
   EXPECT_THAT(w.said.back(), HasSubstr("walkers 0 to 5 start at one point"));
   const auto apart = starts;
-  w.ensembles.part_starts(starts, 0, 1);
+  w.metric().part_starts(starts, 0);
   EXPECT_EQ(starts, apart) << "nothing to do";
 }
 
@@ -309,7 +303,8 @@ TEST(Couplings, ACollapsePutsAllWalkersAtTheFirstOrAtTheirMean) {
     double mean = 0;
     for (auto& chain : w.walkers) mean += chain.q()[0] / 6;
     const double expected = where == "mean" ? mean : w.walkers[0].q()[0];
-    w.ensembles.couple(w.walkers, 0, 0, 1);
+    Threads one(1);
+    w.metric().meet(w.walkers, 0, 0, one);
     for (auto& chain : w.walkers) EXPECT_NEAR(chain.q()[0], expected, 1e-14);
     EXPECT_THAT(w.said.back(), HasSubstr("no samples of the posterior"));
   }
@@ -318,7 +313,8 @@ TEST(Couplings, ACollapsePutsAllWalkersAtTheFirstOrAtTheirMean) {
 TEST(Couplings, StepsAllocateNothing) {
   CoupledWalkers w(oscillators + "coupling = { method = \"ensemble\", blending = 10 }\n");
   w.settle({1, 100, 10});
-  w.ensembles.couple(w.walkers, 0, 0, 1);
+  Threads one(1);
+  w.metric().meet(w.walkers, 0, 0, one);
   w.walkers[0].step();
   const std::size_t before = allocations;
   for (int n = 0; n < 10; ++n) w.walkers[0].step();
@@ -356,8 +352,8 @@ TEST(Couplings, ThatWouldBlowUpAreBlendedLessAndItIsSaid) {
   w.run_for(4000, [&](const Draw<double>& d) { energy += d.reading.energy / 32000; });
   ASSERT_FALSE(w.said.empty());
   EXPECT_THAT(w.said.front(), HasSubstr("where 4 is the limit of stability; coupling.blending is halved to 5"));
-  EXPECT_LT(w.ensembles.blending().front(), 10);
-  EXPECT_GT(w.ensembles.blending().front(), 0);
+  EXPECT_LT(w.metric().blending().front(), 10);
+  EXPECT_GT(w.metric().blending().front(), 0);
   EXPECT_NEAR(energy, 32, 1) << "n T / 2";
 
   // Without that it would blow up indeed.

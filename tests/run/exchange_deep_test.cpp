@@ -41,18 +41,19 @@ Estimate with_noisy_losses(long batches, const std::string& rows) {
   const RowsWithNoise potential;
   const Recipe recipe = recipe_for(potential, moving("BAOAB", 0.12, 1, 0.5));
   Comm alone;
-  Ensembles<double> ensembles(settings, recipe, alone, [](std::string_view) {});
+  const Remark silent = [](std::string_view) {};
+  Couplings<double> couplings(CoupledRun{settings, recipe, alone, silent});
   const Noise<double> noise;
   std::vector<Chain<double>> walkers;
   for (std::uint32_t w = 0; w < 4; ++w)
     walkers.emplace_back(potential.clone(), recipe, Batches(settings.batch, potential.rows(), 1, w), noise, 1, w);
-  ensembles.exchange()->heat(walkers);
+  couplings.begin(walkers);
   for (auto& chain : walkers) chain.start(std::vector<double>{-1});
   std::vector<double> right;
   Plan plan;
   plan.steps = plan.round = 1'000'000, plan.every = 5;
   kelvin::run<double>(
-      walkers, plan, ensembles,
+      walkers, plan, couplings,
       [&](const Draw<double>& d) {
         if (d.walker == 0) right.push_back(d.q[0] > 0);
       },

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kelvin/io/json.h"
+#include "kelvin/trajectory/samples.h"
 #include "tests/files.h"
 
 namespace kelvin {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients taken in shares of their rows are those of all of them; ranks are in tests/mpi.
-#include "kelvin/run/problem.h"
-
 #include <gtest/gtest.h>
 
+#include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"
 
 namespace kelvin {

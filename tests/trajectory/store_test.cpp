@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "kelvin/io/problem.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/files.h"
 #include "tests/support.h"
@@ -53,10 +54,10 @@ struct Trial {
     open({});
   }
   std::filesystem::path path() const { return directory.path(""); }
-  void open(std::vector<Kept> kept) {
+  void open(std::vector<WalkerTotals> totals) {
     store.reset();
     store = std::make_unique<Store<Real>>(
-        path(), problem, chunk, Value::Group{{"seed", 1}}, [] { return 2.5; }, std::move(kept));
+        path(), problem, chunk, Value::Group{{"seed", 1}}, [] { return 2.5; }, std::move(totals));
   }
   void go(std::uint64_t draws) {
     Plan plan;
@@ -234,10 +235,10 @@ TEST(Store, AResumedStoreEndsWithTheSameBytes) {
   pieces.go(5), pieces.store->acknowledge();
   std::vector<ChainState<float>> states;
   for (auto& chain : pieces.walkers) states.push_back(chain.state());
-  const std::vector<Kept> kept = pieces.store->kept();
+  const std::vector<WalkerTotals> totals = pieces.store->totals();
   pieces.go(22), pieces.store->acknowledge();  // beyond the checkpoint: acknowledged, and made again below
   for (std::size_t w = 0; w < 2; ++w) pieces.walkers[w].restore(states[w]);
-  pieces.open(kept);
+  pieces.open(totals);
   EXPECT_EQ(open_samples(pieces.path()).draws, 22u);
   pieces.go(9), pieces.store->acknowledge();
   EXPECT_EQ(open_samples(pieces.path()).draws, 22u) << "an acknowledged draw is never taken back";
@@ -246,7 +247,7 @@ TEST(Store, AResumedStoreEndsWithTheSameBytes) {
   };
   EXPECT_EQ(block(pieces), block(whole));
   pieces.go(26), pieces.store->acknowledge();
-  pieces.open(std::vector(pieces.store->kept()));  // within a chunk, and nothing acknowledged beyond
+  pieces.open(std::vector(pieces.store->totals()));  // within a chunk, and nothing acknowledged beyond
   pieces.go(30), pieces.store->finish();
   EXPECT_TRUE(bytes(whole) == bytes(pieces));
 }
@@ -313,23 +314,27 @@ TEST(Damage, OfChunksMetadataAndManifestIsNoticed) {
 TEST(Damage, OfCheckpointsIsNoticed) {
   Trial<double> r("precision = \"double\"\n" + network);
   r.go(3);
-  Checkpoint<double> c;
-  for (auto& chain : r.walkers) c.chains.push_back(chain.state());
-  c.kept = r.store->kept();
+  StoredCheckpoint c;
+  c.run.walkers = {"the state of one", "and of another"};
+  c.run.couplings = {{"exchange", "some bytes"}};
+  c.run.patience = "best";
+  c.run.step = 12;
+  c.run.evaluations = 99;
+  c.totals = r.store->totals();
   write_checkpoint(r.path(), 77, c);
   const auto read = [&] {
-    const auto back = read_checkpoint<double>(r.path(), 77);
-    return std::tuple(back.chains[1].q, back.chains[1].p, back.chains[0].g, back.chains[1].energy, back.chains[0].steps,
-                      back.chains[0].evaluations, back.kept[1].draws, back.kept[0].moments.mean);
+    const auto back = read_checkpoint(r.path(), 77);
+    return std::tuple(back.run.walkers, back.run.couplings, back.run.patience, back.run.step, back.run.evaluations,
+                      back.totals[1].draws, back.totals[0].moments.mean);
   };
-  EXPECT_EQ(std::get<0>(read()), c.chains[1].q);
-  EXPECT_EQ(std::get<6>(read()), 3u);
+  EXPECT_EQ(std::get<0>(read()), c.run.walkers);
+  EXPECT_EQ(std::get<1>(read()), c.run.couplings);
+  EXPECT_EQ(std::get<5>(read()), 3u);
   expect_damage_is_noticed(r.directory.path("checkpoint/state"), "checkpoint/state", read);
-  EXPECT_THAT(error_of([&] { read_checkpoint<double>(r.path(), 78); }), HasSubstr("other settings"));
-  EXPECT_THAT(error_of([&] { read_checkpoint<float>(r.path(), 77); }), HasSubstr("other settings"));
+  EXPECT_THAT(error_of([&] { read_checkpoint(r.path(), 78); }), HasSubstr("other settings"));
   std::string earlier = checkpoint_bytes(r.path());
   ++earlier[8];  // the length of its fields
-  EXPECT_THAT(error_of([&] { unpacked_checkpoint<double>(earlier, r.path(), 77); }),
+  EXPECT_THAT(error_of([&] { unpacked_checkpoint(earlier, r.path(), 77); }),
               HasSubstr("another version of kelvin; the run can be read, but not resumed"));
 }
 
@@ -369,6 +374,17 @@ TEST(RunLock, HoldsForOneAtATime) {
   }
   EXPECT_FALSE(RunLock::held(d.path("")));
   const RunLock again(d.path(""));
+}
+
+// Many chunks and statistics of two walkers are as many files; the disk is waited for a few times in all.
+TEST(Store, WaitsForTheDiskOnceForAllFilesOfACommit) {
+  Trial<float> r(network);
+  const std::uint64_t before = disk_waits();
+  r.go(17);
+  EXPECT_EQ(disk_waits(), before) << "chunks that are full wait for the next commit";
+  r.store->finish();
+  EXPECT_EQ(disk_waits() - before, 3u) << "chunks and moments, the manifest, its name";
+  EXPECT_EQ(open_samples(r.path()).draws, 17u);
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/run_record.h"
+#include "kelvin/run/log.h"
 
 #include <cmath>
 
-#include "apps/cli/command.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/version.h"
-#include "kelvin/io/json.h"
 #include "kelvin/run/tempering.h"
 
-namespace kelvin::cli {
+namespace kelvin {
 namespace {
 
 std::optional<double> unless_nan(double x) { return std::isnan(x) ? std::nullopt : std::optional(x); }
@@ -19,18 +17,6 @@ LearntRecord learnt_by(double pace, double friction, const Recipe& recipe, std::
   LearntRecord out{.pace = pace, .friction = friction, .step = {}, .metric = {}, .factor = {}};
   for (const PartRecipe& part : recipe.parts) out.step[part.name] = pace * part.step.at(double(step));
   return out;
-}
-
-// What every rank has, as one list on each of them.
-template <class T>
-std::vector<T> gathered(const std::vector<T>& mine, Comm& comm) {
-  std::vector<T> all;
-  for (const std::string& text : comm.everyone(to_json(recorded(mine)))) {
-    std::vector<T> theirs;
-    read_recorded(theirs, parse_json(text, "what another rank says"), "");
-    all.insert(all.end(), theirs.begin(), theirs.end());
-  }
-  return all;
 }
 
 // Rows that there are, and where a line of the log tells of them.
@@ -51,80 +37,96 @@ std::vector<Split<Real>> splits(const Problem<Real>& problem) {
 
 }  // namespace
 
-std::string shown(std::string_view split, const ScoreRecord& score) {
-  std::string text(split);
-  if (score.accuracy) text += fmt::format(" {:.2f} %", 100 * *score.accuracy);
-  text += fmt::format(" loss {:.4g}", score.loss);
-  if (score.rmse) text += fmt::format(" rmse {:.4g}", *score.rmse);
-  return text;
-}
-
 template <class Real>
-std::vector<WalkerState> walker_states(const Problem<Real>& problem, std::span<Chain<Real>> mine, Comm& comm) {
+std::vector<WalkerReading> walker_readings(const Problem<Real>& problem, const LocalWalkers<Real>& local) {
   Packer pack;
-  const std::size_t rungs = rungs_of(problem.settings.exchange).size();
-  comm.together([&] {
-    for (Chain<Real>& chain : mine) {
-      if (chain.walker() % rungs != 0) continue;
-      WalkerState state{
-          chain.reading().energy, chain.reading().acceptance, chain.learnt_pace(), chain.learnt_friction(), {},
-          chain.reading().parts};
-      for (const Split<Real>& split : splits(problem)) state.scores.push_back(split.network->score(chain.q(), {}));
-      state.fields(pack);
+  local.comm.together([&] {
+    for (Chain<Real>& chain : local.walkers) {
+      if (!local.couplings.asked_for(chain.walker())) continue;
+      WalkerReading reading{.energy = chain.reading().energy,
+                            .acceptance = chain.reading().acceptance,
+                            .pace = chain.learnt_pace(),
+                            .friction = chain.learnt_friction(),
+                            .scores = {},
+                            .parts = chain.reading().parts};
+      for (const Split<Real>& split : splits(problem)) reading.scores.push_back(split.network->score(chain.q(), {}));
+      reading.fields(pack);
     }
   });
-  std::vector<WalkerState> all;
-  for (const std::string& bytes : comm.everyone(pack.bytes))
+  std::vector<WalkerReading> all;
+  for (const std::string& bytes : local.comm.everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) all.emplace_back().fields(unpack);
   return all;
 }
 
 template <class Real>
-std::vector<LearntRecord> all_learnt(std::span<Chain<Real>> mine, Comm& comm) {
+std::vector<LearntRecord> all_learnt(const Recipe& recipe, std::span<Chain<Real>> mine, Comm& comm) {
+  Packer pack;
+  for (const Chain<Real>& chain : mine) {
+    const auto factor = chain.learnt_factor();
+    pack(chain.learnt_pace());
+    pack(chain.learnt_friction());
+    pack(chain.steps());
+    pack(std::vector<double>(factor.begin(), factor.end()));
+  }
   constexpr std::size_t few = 400;
   std::vector<LearntRecord> records;
-  for (const Chain<Real>& chain : mine) {
-    LearntRecord& record =
-        records.emplace_back(learnt_by(chain.learnt_pace(), chain.learnt_friction(), chain.recipe(), chain.steps()));
-    const auto factor = chain.learnt_factor();
-    if (!factor.empty()) record.metric = chain.recipe().tuning.adapt.metric;
-    if (!factor.empty() && factor.size() <= few) record.factor = std::vector<double>(factor.begin(), factor.end());
-  }
-  return gathered(records, comm);
+  for (const std::string& bytes : comm.everyone(pack.bytes))
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
+      double pace = 1, friction = 1;
+      std::uint64_t steps = 0;
+      std::vector<double> factor;
+      unpack(pace);
+      unpack(friction);
+      unpack(steps);
+      unpack(factor);
+      LearntRecord& record = records.emplace_back(learnt_by(pace, friction, recipe, steps));
+      if (!factor.empty()) record.metric = recipe.tuning.adapt.metric;
+      if (!factor.empty() && factor.size() <= few) record.factor = std::move(factor);
+    }
+  return records;
 }
 
 template <class Real>
 std::vector<std::vector<double>> all_biases(std::span<Chain<Real>> mine, Comm& comm) {
+  Packer pack;
+  for (const Chain<Real>& chain : mine)
+    pack(std::vector<double>(chain.learnt_bias().begin(), chain.learnt_bias().end()));
   std::vector<std::vector<double>> biases;
-  for (const Chain<Real>& chain : mine) biases.emplace_back(chain.learnt_bias().begin(), chain.learnt_bias().end());
-  return gathered(biases, comm);
+  for (const std::string& bytes : comm.everyone(pack.bytes))
+    for (Unpacker unpack{bytes}; !unpack.bytes.empty();) unpack(biases.emplace_back());
+  return biases;
 }
 
 template <class Real>
-LogLine state_of(const Problem<Real>& problem, std::uint64_t step, std::span<const WalkerState> walkers) {
+LogLine log_line(const Problem<Real>& problem, std::uint64_t step, std::span<const WalkerReading> walkers) {
   LogLine line;
   line.step = step;
   const double share = 1 / double(walkers.size());
   double energy = 0;
-  for (const WalkerState& walker : walkers) energy += share * walker.energy;
+  for (const WalkerReading& walker : walkers) energy += share * walker.energy;
   line.potential = energy;
   const auto known = splits(problem);
   for (std::size_t k = 0; k < known.size(); ++k) {
     Score mean{0, 0, 0};
-    for (const WalkerState& walker : walkers) {
+    for (const WalkerReading& walker : walkers) {
       const Score& s = walker.scores[k];
-      mean.loss += share * s.loss, mean.accuracy += share * s.accuracy, mean.rmse += share * s.rmse;
+      mean.loss += share * s.loss;
+      mean.accuracy += share * s.accuracy;
+      mean.rmse += share * s.rmse;
     }
     line.*known[k].score =
         ScoreRecord{.loss = mean.loss, .accuracy = unless_nan(mean.accuracy), .rmse = unless_nan(mean.rmse)};
   }
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
     double kinetic = 0, configurational = 0, xi = 0, residual = NAN, tangency = NAN, fallbacks = 0;
-    for (const WalkerState& walker : walkers) {
+    for (const WalkerReading& walker : walkers) {
       const PartReading& read = walker.parts[k];
-      kinetic += share * read.kinetic_temperature, configurational += share * read.configurational_temperature;
+      kinetic += share * read.kinetic_temperature;
+      configurational += share * read.configurational_temperature;
       xi += share * read.xi;
-      residual = std::fmax(residual, read.residual), tangency = std::fmax(tangency, read.tangency);
+      residual = std::fmax(residual, read.residual);
+      tangency = std::fmax(tangency, read.tangency);
       fallbacks += read.fallbacks;
     }
     PartLine& part = line.part[problem.recipe.parts[k].name];
@@ -141,32 +143,11 @@ LogLine state_of(const Problem<Real>& problem, std::uint64_t step, std::span<con
   return line;
 }
 
-ExchangeRecord record_of(const ExchangeState& s) {
-  ExchangeRecord out;
-  out.temperatures = s.rungs;
-  out.attempts = s.counted;
-  out.round_trips = s.trips;
-  for (std::size_t k = 0; k < s.tries.size(); ++k)
-    out.acceptance.push_back(s.tries[k] > 0 ? s.chance[k] / s.tries[k] : 0);
-  for (std::size_t k = 0; k < s.rising.size(); ++k)
-    out.rising.push_back(s.headed[k] > 0 ? s.rising[k] / s.headed[k] : 0);
-  return out;
-}
-
-std::string note_of(const LogLine& line, const Reading& reading) {
-  std::string note = line.train ? shown("train", *line.train) : fmt::format("U {:.4g}", reading.energy);
-  for (const PartReading& part : reading.parts)
-    if (!std::isnan(part.xi)) note += fmt::format(" xi {:.3g}", part.xi);
-  return note;
-}
-
 template <class Real>
-RunRecord record_of(const Problem<Real>& problem, const std::string& command) {
+RunRecord record_of(const Problem<Real>& problem) {
   const Dataset& train = problem.data.train;
   RunRecord record;
   record.kelvin = version();
-  record.command = command;
-  record.command_line = command_line;
   record.settings = problem.settings;
   record.rows = train.rows;
   for (const Block& b : problem.recipe.blocks)
@@ -208,13 +189,14 @@ RunRecord record_of(const Problem<Real>& problem, const std::string& command) {
   return record;
 }
 
-#define KELVIN_RECORD(Real)                                                                             \
-  template std::vector<WalkerState> walker_states(const Problem<Real>&, std::span<Chain<Real>>, Comm&); \
-  template LogLine state_of(const Problem<Real>&, std::uint64_t, std::span<const WalkerState>);         \
+#define KELVIN_LOG(Real)                                                                                \
+  template std::vector<WalkerReading> walker_readings(const Problem<Real>&, const LocalWalkers<Real>&); \
+  template LogLine log_line(const Problem<Real>&, std::uint64_t, std::span<const WalkerReading>);       \
   template std::vector<std::vector<double>> all_biases(std::span<Chain<Real>>, Comm&);                  \
-  template std::vector<LearntRecord> all_learnt(std::span<Chain<Real>>, Comm&);                         \
-  template RunRecord record_of(const Problem<Real>&, const std::string&);
-KELVIN_RECORD(float)
-KELVIN_RECORD(double)
+  template std::vector<LearntRecord> all_learnt(const Recipe&, std::span<Chain<Real>>, Comm&);          \
+  template RunRecord record_of(const Problem<Real>&);
+KELVIN_LOG(float)
+KELVIN_LOG(double)
+#undef KELVIN_LOG
 
-}  // namespace kelvin::cli
+}  // namespace kelvin

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/trajectory/disk.h"
+
+#include "kelvin/core/pack.h"
+#include "kelvin/io/json.h"
+#include "kelvin/trajectory/samples.h"
+
+namespace kelvin {
+
+namespace fs = std::filesystem;
+
+Disk::Disk(fs::path run, Clock clock, bool replace, std::string run_file)
+    : run_(std::move(run)), clock_(std::move(clock)), replace_(replace), run_file_(std::move(run_file)) {}
+
+Disk::Disk(fs::path run, Clock clock) : run_(std::move(run)), clock_(std::move(clock)), resumed_(true) {
+  read_record(run_);  // refuses what is no run before a lock is put there
+  lock_.emplace(run_);
+  resumption_.record = read_record(run_);
+  if (has_checkpoint(run_)) {
+    StoredCheckpoint stored = read_checkpoint(run_, settings_checksum(resumption_.record.settings));
+    resumption_.checkpoint = std::move(stored.run);
+    totals_ = std::move(stored.totals);
+  }
+  const std::uint64_t reached = resumption_.checkpoint ? resumption_.checkpoint->step : 0;
+  for (const LogLine& line : read_log(run_))
+    if (line.step <= reached) resumption_.line = line;
+  if (fs::exists(run_ / "manifest.json")) before_ = read_manifest(run_).seconds;
+}
+
+Disk::~Disk() {
+  if (ended_) return;
+  try {
+    with_store([](auto& store) { store.finish(); });
+  } catch (const std::exception&) {
+    // the error that ended the run is on its way to whoever started it
+  }
+}
+
+template <class Use>
+void Disk::with_store(Use&& use) {
+  if (floats_) use(*floats_);
+  if (doubles_) use(*doubles_);
+}
+
+template <class Real>
+void Disk::open(const RunRecord& record, const Problem<Real>& problem, std::unique_ptr<Store<Real>>& store) {
+  if (!resumed_) lock_.emplace(make_run_directory(run_, replace_));
+  settings_ = settings_checksum(record.settings);
+  write_record(run_, record, resumed_);  // a new one is on the disk with the first checkpoint
+  if (resumed_) trim_log();
+  else write_file(run_ / "run.toml", run_file_, false);
+  log_.open(run_ / "log.jsonl", std::ios::app);
+  const RunSettings& settings = record.settings;
+  const Value attributes = Value::Group{{"inference_library", "kelvin"},
+                                        {"inference_library_version", record.kelvin},
+                                        {"seed", settings.seed},
+                                        {"command", record.command_line},
+                                        {"created_at", record.created_at}};
+  store = std::make_unique<Store<Real>>(
+      run_, problem, std::uint64_t(settings.steps / settings.every), attributes, [this] { return seconds(); },
+      std::move(totals_));
+}
+
+// Leaves the lines that the run will not write again.
+void Disk::trim_log() {
+  const std::uint64_t reached = resumption_.checkpoint ? resumption_.checkpoint->step : 0;
+  std::string text;
+  for (const LogLine& line : read_log(run_))
+    if (line.step <= reached) text += to_json(recorded(line)) + "\n";
+  write_file(run_ / "log.jsonl", text);
+}
+
+void Disk::line(const LogLine& line) {
+  if (!(log_ << to_json(recorded(line)) << std::endl))
+    throw WriteError("cannot write \"{}\"; is the disk full?", (run_ / "log.jsonl").string());
+}
+
+void Disk::checkpoint(const Checkpoint& now) {
+  with_store([&](auto& store) {
+    if (now.last) store.finish();
+    else store.acknowledge();
+    write_checkpoint(run_, settings_, {now, store.totals()});
+  });
+}
+
+void Disk::steered(const RunRecord& record) { write_record(run_, record); }
+
+void Disk::end(const RunRecord& record) {
+  ended_ = true;
+  if (record.has_finished()) write_record(run_, record);
+}
+
+Resumption on_all_ranks(const Resumption& mine, Comm& comm) {
+  if (comm.size() == 1) return mine;
+  Resumption out;
+  out.record = parse_record(comm.from_first(to_json(recorded(mine.record))), "run.json");
+  Packer pack;
+  if (mine.checkpoint) pack_checkpoint(pack, *mine.checkpoint);
+  const std::string bytes = comm.from_first(pack.bytes);
+  Unpacker unpack{bytes};
+  if (!bytes.empty()) out.checkpoint = unpacked_run(unpack);
+  out.line = mine.line;
+  return out;
+}
+
+}  // namespace kelvin

@@ -5,22 +5,22 @@
 #include <set>
 
 #include "apps/cli/command.h"
-#include "kelvin/analysis/analyses.h"
-#include "kelvin/ensemble/coupling.h"
+#include "kelvin/analysis/analysis.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/text.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
-#include "kelvin/experiment/measure.h"
-#include "kelvin/function/activation.h"
-#include "kelvin/function/initialiser.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/ensemble/coupling.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/function/activation.h"
+#include "kelvin/function/initialiser.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 
@@ -92,10 +92,10 @@ Table rows_with_meaning(std::span<const Row> rows) {
 
 Table analysis_table() {
   Table t;
-  for (const Analysis& a : analyses()) {
+  for (const Analysis* a : analyses_in("analyse")) {
     std::string takes;
-    for (const auto option : a.takes) takes += (takes.empty() ? "" : ", ") + option_name(option);
-    t.row({{"name", a.name}, {"meaning", a.meaning}, {"takes", takes}});
+    for (const OptionField& option : a->ask().options) takes += (takes.empty() ? "" : ", ") + option_name(option.name);
+    t.row({{"name", a->name}, {"meaning", a->meaning}, {"takes", takes}});
   }
   return t;
 }
@@ -201,8 +201,8 @@ std::string experiments_page() {
                   {"outcome", finding.words.front()}});
     const auto seeds = result.as<long>("seeds");
     sections += fmt::format("\n## {}\n\n{}. {} of each arm, {}, commit {}.\n\n", finding.name, finding.title,
-                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds),
-                            result.as<std::string>("date"), result.as<std::string>("commit"));
+                            seeds == 1 ? "One run" : fmt::format("{} runs", seeds), result.as<std::string>("date"),
+                            result.as<std::string>("commit"));
     for (const std::string& words : finding.words) sections += words + (words.ends_with('.') ? "\n" : ".\n");
     for (const NamedTable& t : finding.tables) sections += fmt::format("\n{}:\n\n{}", t.title, as_markdown(t.table));
     if (const fs::path note = file.parent_path() / "note.md"; fs::exists(note)) sections += "\n" + read_file(note);

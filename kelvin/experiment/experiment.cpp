@@ -6,11 +6,11 @@
 #include <cmath>
 #include <set>
 
-#include "kelvin/run/tempering.h"
-#include "kelvin/io/json.h"
-#include "kelvin/experiment/measure.h"
-#include "kelvin/energy/loss.h"
 #include "kelvin/energy/likelihood.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/experiment/measure.h"
+#include "kelvin/io/json.h"
+#include "kelvin/run/tempering.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/samples.h"
 
@@ -124,7 +124,7 @@ Map map_of_classifier(const Problem<Real>& problem, std::span<const Real> q, std
   if (!probabilities)
     throw Error("maps and boundaries are of probabilities, which loss \"{}\" has none of", problem.settings.model.loss);
   probabilities(rows, outputs, raw.data(), shares.data());
-  Map map{line, line, std::vector<double>(rows), "heat", {}, "probability of the second class"};
+  Map map{.x = line, .y = line, .z = std::vector<double>(rows), .label = "probability of the second class"};
   for (std::size_t i = 0; i < rows; ++i) map.z[i] = double(shares[i * classes + 1]);
   return map;
 }

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/analysis/contour.h"
-#include "kelvin/analysis/landscape.h"
+#include "kelvin/analysis/landscape/landscape.h"
+#include "kelvin/analysis/predictive/contour.h"
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/numeric/mean.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 namespace {

@@ -244,7 +244,7 @@ Figure curves(const Experiment& experiment, const Results& results, std::size_t 
   figure.x_label = "step", figure.y_label = figure.name;
   figure.caption = "Means over the runs; the band is one standard error.";
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-    Curve curve{experiment.label(experiment.cells[c]), {}, {}, {}, {}, "line"};
+    Curve curve{.name = experiment.label(experiment.cells[c])};
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto values = results.values(c, m, k);
       if (values.empty()) continue;
@@ -268,7 +268,7 @@ Figure spread(const Experiment& experiment, const Results& results, std::size_t 
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
     auto values = results.values(c, m, experiment.steps.size() - 1);
     std::sort(values.begin(), values.end());
-    Curve curve{experiment.label(experiment.cells[c]), {}, values, {}, {}, "line"};
+    Curve curve{.name = experiment.label(experiment.cells[c]), .y = values};
     for (std::size_t i = 0; i < values.size(); ++i) curve.x.push_back((double(i) + 0.5) / double(values.size()));
     figure.curves.push_back(std::move(curve));
   }
@@ -314,7 +314,7 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
       figure.y_label = measure;
       auto same = std::find_if(out.begin(), out.end(), [&](const Figure& f) { return f.name == figure.name; });
       if (same == out.end()) same = out.insert(out.end(), std::move(figure));
-      same->curves.push_back({about.label, x.at, z, low, high, "line"});
+      same->curves.push_back({.name = about.label, .x = x.at, .y = z, .low = low, .high = high});
       continue;
     }
     const Scale y = scale_of(axes[1].values);
@@ -322,7 +322,7 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
     figure.title = fmt::format("{} at the end, {}", measure, about.label);
     figure.y_label = short_name(axes, 1), figure.log_y = y.log;
     if (!y.caption.empty()) figure.caption += (x.caption.empty() ? "" : " ") + y.caption;
-    Map map{x.at, y.at, std::vector<double>(z.size()), "heat", {}, measure};
+    Map map{.x = x.at, .y = y.at, .z = std::vector<double>(z.size()), .label = measure};
     for (std::size_t i = 0; i < map.x.size(); ++i)  // cells run through the last axis first; a map's rows are its y
       for (std::size_t j = 0; j < map.y.size(); ++j) map.z[j * map.x.size() + i] = z[i * map.y.size() + j];
     figure.map = std::move(map);
@@ -340,7 +340,8 @@ void add_histograms(const Experiment& experiment, const std::vector<Outcome>& ou
       figure.x_label = "value", figure.y_label = "share";
       figure.caption = "The first and last bin hold what lies beyond.";
       for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-        Curve curve{experiment.label(experiment.cells[c]), {}, std::vector<double>(histogram_bins), {}, {}, "steps"};
+        Curve curve{
+            .name = experiment.label(experiment.cells[c]), .y = std::vector<double>(histogram_bins), .style = "steps"};
         double all = 0;
         for (const Outcome& o : outcomes) {
           const auto& counts = o.counts[h * about.at.size() + k];
@@ -365,7 +366,7 @@ void add_classifiers(const Experiment& experiment, const std::vector<Outcome>& o
     figure.name = "classifier_" + cell.name;
     figure.title = "Classifier of the first run, " + experiment.label(cell);
     figure.x_label = "x1", figure.y_label = "x2", figure.equal_axes = true;
-    figure.map = Map{o.map_x, o.map_y, o.map, "heat", {}, "probability of the second class"};
+    figure.map = Map{.x = o.map_x, .y = o.map_y, .z = o.map, .label = "probability of the second class"};
     out.push_back(std::move(figure));
   }
 }
@@ -382,7 +383,7 @@ std::string_view verdict(double excess, double error) {
 Finding conclude(const Experiment& experiment, const std::vector<Outcome>& outcomes) {
   const ExperimentSettings& about = experiment.settings;
   const Results results(experiment, outcomes);
-  Finding finding{experiment.name, about.title, {}, {}, {}};
+  Finding finding{.name = experiment.name, .title = about.title};
   const Table claims = claims_table(experiment, results);
   std::string first;
   for (const std::string_view verdict : {"reproduced", "weaker", "not reproduced", "not measured"}) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hidden layer makes of rows, against the layers written out; and the command.
-#include "kelvin/analysis/encode.h"
+#include "kelvin/analysis/predictive/encode.h"
 
 #include <cmath>
 
-#include "kelvin/io/npy.h"
 #include "kelvin/function/block.h"
+#include "kelvin/io/npy.h"
 #include "tests/program.h"
 
 namespace kelvin {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin landscape`, on toys whose answers are known and on a small network against `kelvin evaluate`.
-#include "kelvin/analysis/landscape.h"
+#include "kelvin/analysis/landscape/landscape.h"
 
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/io/npy.h"
 #include "kelvin/energy/likelihood.h"
+#include "kelvin/io/npy.h"
 #include "tests/finite_difference.h"
 #include "tests/json.h"
 #include "tests/program.h"

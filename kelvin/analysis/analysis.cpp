@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kelvin/analysis/posterior/exchange.h"
+#include "kelvin/energy/loss.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/trajectory/files.h"
 
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 // Each in the file of its name, in posterior/, predictive/, landscape/ or verdict/.
 Question ask_averages(), ask_autocorrelation(), ask_covariance(), ask_diffusion_map(), ask_exchange(),
     ask_free_energy(), ask_tempering(), ask_weights();
-Question ask_predict(), ask_boundary();
+Question ask_predict(), ask_boundary(), ask_leave_one_out();
 Question ask_line(), ask_surface(), ask_grid(), ask_trajectory(), ask_hessian();
 Question ask_diagnose(), ask_compare(), ask_certify();
 
@@ -35,6 +36,16 @@ bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.
 
 bool classifies_a_plane(const Samples& samples) {
   return has_network(samples) && samples.record.inputs.names.size() == 2 && samples.record.targets.classes.size() > 1;
+}
+
+// Enough draws to leave rows out by weighing them.
+bool samples_a_posterior(const Samples& samples) {
+  constexpr std::size_t enough_draws = 100;
+  if (!has_network(samples) || samples.draws * samples.walkers < enough_draws) return false;
+  const Loss& loss = loss_named(samples.record.settings.model.loss);
+  const bool has_density = loss.probabilities<double>() || loss.noise;
+  return has_density && std::any_of(samples.record.part.begin(), samples.record.part.end(),
+                                    [](const auto& part) { return part.second.posterior_temperature > 0; });
 }
 
 bool always(const Samples&) { return true; }
@@ -97,6 +108,12 @@ constexpr Analysis all_analyses[] = {
      .needs = Needs::draws,
      .ask = ask_free_energy,
      .meaning = "-T log density along one coordinate, and its highest barrier"},
+    {.name = "leave_one_out",
+     .family = "analyse",
+     .needs = Needs::draws,
+     .ask = ask_leave_one_out,
+     .in_report = samples_a_posterior,
+     .meaning = "log densities of training rows left out in turn (PSIS-LOO), and which rows matter too much"},
     {.name = "tempering",
      .family = "analyse",
      .needs = Needs::draws,

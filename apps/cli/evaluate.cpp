@@ -2,9 +2,10 @@
 #include <cmath>
 
 #include "apps/cli/command.h"
-#include "kelvin/io/json.h"
-#include "kelvin/run/problem.h"
 #include "kelvin/energy/hessian.h"
+#include "kelvin/io/json.h"
+#include "kelvin/numeric/linear.h"
+#include "kelvin/run/problem.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin::cli {
@@ -58,7 +59,8 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
     network = split->second;
     if (!network)
       throw Error("there are no {} rows; give data.{} or data.{}_file", options.split, options.split, options.split);
-    if (options.split != "train") U = Energy<Real>(network->likelihood().copy());  // the prior belongs to the training rows
+    if (options.split != "train")
+      U = Energy<Real>(network->likelihood().copy());  // the prior belongs to the training rows
   } else if (options.split != "train") {
     throw Error("a toy has no {} rows; leave --split out", options.split);
   }

@@ -10,7 +10,7 @@
 #include "kelvin/numeric/mean.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/core/parallel.h"
-#include "kelvin/energy/hessian.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <numbers>
+#include <unsupported/Eigen/SpecialFunctions>
 
 namespace kelvin {
 namespace {
@@ -19,10 +20,12 @@ double beta_fraction(double a, double b, double x) {
     double change = 1;
     for (const double term : {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                               -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))}) {
-      d = 1 + term * d, c = 1 + term / c;
+      d = 1 + term * d;
+      c = 1 + term / c;
       d = 1 / (std::abs(d) < tiny ? tiny : d);
       if (std::abs(c) < tiny) c = tiny;
-      change = c * d, value *= change;
+      change = c * d;
+      value *= change;
     }
     if (std::abs(change - 1) < 1e-15) break;
   }
@@ -89,7 +92,8 @@ double gamma_share(double a, double x) {
   for (double k = 1; k < 1e6; ++k) {
     const double term = -k * (k - a);
     b += 2;
-    d = 1 / (term * d + b), c = b + term / c;
+    d = 1 / (term * d + b);
+    c = b + term / c;
     value *= c * d;
     if (std::abs(c * d - 1) < enough) break;
   }
@@ -104,5 +108,8 @@ double chi_square_quantile(double share, double freedom) {
   }
   return (low + high) / 2;
 }
+
+double digamma(double x) { return Eigen::numext::digamma(x); }
+double trigamma(double x) { return Eigen::numext::zeta(2.0, x); }
 
 }  // namespace kelvin

@@ -42,7 +42,8 @@ bool hopeless(const Chains& chains) {
       throw Error("chains have {} and {} draws; give chains of one length", chains.front().size(), x.size());
     for (const double v : x) {
       if (!std::isfinite(v)) return true;
-      low = std::min(low, v), high = std::max(high, v);
+      low = std::min(low, v);
+      high = std::max(high, v);
     }
   }
   return low > high || high - low < std::numeric_limits<double>::epsilon();
@@ -150,7 +151,10 @@ double basic_rhat(const Chains& chains) {
   if (hopeless(chains)) return NAN;
   const double n = double(chains.front().size());
   std::vector<double> means, variances;
-  for (const auto& x : chains) means.push_back(mean_of(x).value), variances.push_back(variance_of(x));
+  for (const auto& x : chains) {
+    means.push_back(mean_of(x).value);
+    variances.push_back(variance_of(x));
+  }
   return std::sqrt((n * variance_of(means) / mean_of(variances).value + n - 1) / n);
 }
 
@@ -174,13 +178,18 @@ double basic_ess(const Chains& chains, std::size_t lags = few_lags) {
   const auto rho_at = [&](std::size_t t) { return 1 - (within - covariance[t]) / total; };
   std::vector<double> rho(lags, 0.0);
   double even = 1, odd = rho_at(1);
-  rho[0] = even, rho[1] = odd;
+  rho[0] = even;
+  rho[1] = odd;
   std::size_t last = 0;
   while (last + 5 < n && even + odd > 0) {
     last += 2;
     if (last + 1 >= lags) return basic_ess(chains, n);
-    even = rho_at(last), odd = rho_at(last + 1);
-    if (even + odd >= 0) rho[last] = even, rho[last + 1] = odd;
+    even = rho_at(last);
+    odd = rho_at(last + 1);
+    if (even + odd >= 0) {
+      rho[last] = even;
+      rho[last + 1] = odd;
+    }
   }
   if (even > 0) rho[last] = even;
   for (std::size_t t = 2; t + 2 <= last; t += 2)

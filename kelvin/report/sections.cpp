@@ -86,7 +86,10 @@ Figure figure_of(const Scored& measure, std::vector<Curve> curves) {
   double low = INFINITY, high = 0;
   for (const Curve& c : figure.curves)
     for (const double y : c.y)
-      if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
+      if (std::isfinite(y)) {
+        low = std::min(low, y);
+        high = std::max(high, y);
+      }
   figure.log_y = low > 0 && high > 20 * low;
   return figure;
 }

@@ -122,7 +122,9 @@ std::vector<Axis> axes_of(const EvaluatedRun& run, const GridOptions& o, const s
 // Figures of one or two axes; more cannot be drawn.
 void draw(Finding& finding, const std::vector<Axis>& axes, const std::string& name, const std::vector<double>& values) {
   Figure figure;
-  figure.name = name, figure.title = name + " on the grid", figure.x_label = axes[0].name;
+  figure.name = name;
+  figure.title = name + " on the grid";
+  figure.x_label = axes[0].name;
   if (axes.size() == 1) {
     figure.y_label = name;
     figure.curves.push_back({.name = name, .x = axes[0].values, .y = values});
@@ -131,9 +133,11 @@ void draw(Finding& finding, const std::vector<Axis>& axes, const std::string& na
     Map map{.x = axes[0].values, .y = axes[1].values, .style = "contour", .label = name};
     for (std::size_t y = 0; y < map.y.size(); ++y)
       for (std::size_t x = 0; x < map.x.size(); ++x) map.z.push_back(values[x * map.y.size() + y]);
-    figure.y_label = axes[1].name, figure.map = std::move(map);
+    figure.y_label = axes[1].name;
+    figure.map = std::move(map);
     finding.figures.push_back(figure);
-    figure.name += "_3d", figure.map->style = "surface";
+    figure.name += "_3d";
+    figure.map->style = "surface";
     finding.figures.push_back(std::move(figure));
   }
 }

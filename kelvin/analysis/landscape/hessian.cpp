@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 
-#include "kelvin/analysis/landscape/curvature.h"
 #include "kelvin/analysis/landscape/landscape.h"
+#include "kelvin/numeric/spectrum.h"
 
 namespace kelvin {
 namespace {
@@ -59,7 +59,8 @@ class Curvature {
       };
       auto own = std::make_shared<Own>(Own{energy_of(problem_, view_)});
       own->H.emplace(own->U, q_, Batch{});
-      own->v.resize(q_.size()), own->Hv.resize(q_.size());
+      own->v.resize(q_.size());
+      own->Hv.resize(q_.size());
       return Operator{entries.size(), [=, this, &entries](std::span<const double> v, std::span<double> Hv) {
                         const auto factor = [&](std::size_t i) { return factors.empty() ? 1 : factors[i]; };
                         for (std::size_t i = 0; i < entries.size(); ++i) own->v[entries[i]] = factor(i) * v[i];
@@ -107,7 +108,8 @@ double asymmetry(const Operator& H, std::uint64_t seed) {
   std::vector<double> u(H.size), v(H.size), Hu(H.size), Hv(H.size);
   normals({stream_key(seed, "asymmetry")}, 0, u);
   normals({stream_key(seed, "asymmetry")}, H.size, v);
-  H.times(u, Hu), H.times(v, Hv);
+  H.times(u, Hu);
+  H.times(v, Hv);
   const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -121,8 +123,11 @@ Figure density_figure(const SpectralDensity& density, const std::vector<double>&
   const auto [low, high] = std::minmax_element(density.values.begin(), density.values.end());
   const double range = std::max(*high - *low, 1e-3 * std::abs(*high)), width = range / 100;
   Figure figure;
-  figure.name = "density", figure.title = "Density of eigenvalues", figure.log_y = true;
-  figure.x_label = "eigenvalue", figure.y_label = "density";
+  figure.name = "density";
+  figure.title = "Density of eigenvalues";
+  figure.log_y = true;
+  figure.x_label = "eigenvalue";
+  figure.y_label = "density";
   figure.caption =
       fmt::format("Smoothed with Gaussians of width {:.3g}. Left of 0: directions in which U falls away.", width);
   Curve estimate{.name = "stochastic Lanczos"}, exact_one{.name = "all eigenvalues", .style = "dashed"};
@@ -131,8 +136,12 @@ Figure density_figure(const SpectralDensity& density, const std::vector<double>&
   constexpr int points = 400;
   for (int k = 0; k <= points; ++k) {
     const double x = *low - 0.04 * range + 1.08 * range * k / points;
-    estimate.x.push_back(x), estimate.y.push_back(std::max(least, density.at(x, width)));
-    if (!dense.empty()) exact_one.x.push_back(x), exact_one.y.push_back(std::max(least, all.at(x, width)));
+    estimate.x.push_back(x);
+    estimate.y.push_back(std::max(least, density.at(x, width)));
+    if (!dense.empty()) {
+      exact_one.x.push_back(x);
+      exact_one.y.push_back(std::max(least, all.at(x, width)));
+    }
   }
   figure.curves.push_back(std::move(estimate));
   if (!dense.empty()) figure.curves.push_back(std::move(exact_one));
@@ -146,7 +155,10 @@ double kicks(const Scheme& scheme) {
   for (int pass = 0; pass < 2; ++pass) {
     count = 0;
     for (const Move& m : scheme.moves) {
-      if (m.letter->joint == Joint::gradient && moved) ++count, moved = false;
+      if (m.letter->joint == Joint::gradient && moved) {
+        ++count;
+        moved = false;
+      }
       moved |= m.letter->moves_q;
     }
   }
@@ -180,7 +192,10 @@ void advise(const EvaluatedRun& run, const Curvature& H, const LeadingPlan& plan
     const double curvature = mine.highest.empty() ? 0 : mine.highest[0].value, limit = stride.limit(curvature);
     momenta = momenta && stride.momentum;
     roots.insert(roots.end(), H.part(k).size(), std::sqrt(stride.factor()));
-    if (stride.step / limit >= worst_share) worst_share = stride.step / limit, worst = part.name;
+    if (stride.step / limit >= worst_share) {
+      worst_share = stride.step / limit;
+      worst = part.name;
+    }
     table.row({{"part", part.name},
                {"scheme", part.scheme.text},
                {"step", stride.step},
@@ -237,7 +252,10 @@ Found find_hessian(const Subject& subject, const HessianOptions& o, const Progre
                       {"highest_within", high.error},
                       {"lowest", low.value},
                       {"lowest_within", low.error}};
-    if (dense) row.push_back({"exact_highest", values[n - 1 - k]}), row.push_back({"exact_lowest", values[k]});
+    if (dense) {
+      row.push_back({"exact_highest", values[n - 1 - k]});
+      row.push_back({"exact_lowest", values[k]});
+    }
     ends.row(std::move(row));
   }
   finding.tables.push_back({"eigenvalues at either end", ends});

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "kelvin/analysis/landscape/landscape.h"
+#include "kelvin/analysis/posterior/covariance.h"
 #include "kelvin/io/npy.h"
-#include "kelvin/numeric/eigen.h"
 
 namespace kelvin {
 namespace {
@@ -36,10 +36,10 @@ struct SurfaceOptions {
   }
 };
 
-struct Place {
+struct PlanePoint {
   double x, y;
 };
-Place same(Place p) { return p; }
+PlanePoint same(PlanePoint p) { return p; }
 
 // A plane and the coordinates (x, y) it is drawn in.
 struct SurfacePlane {
@@ -47,8 +47,8 @@ struct SurfacePlane {
   std::string x_label, y_label;
   double reach = 0;  // half-width at scale 1; 0: what holds all draws
   bool square = false;
-  Place (*into)(Place xy) = same;  // -> a, b
-  Place (*from)(Place ab) = same;
+  PlanePoint (*into)(PlanePoint xy) = same;  // -> a, b
+  PlanePoint (*from)(PlanePoint ab) = same;
 };
 
 std::string run_of(const EvaluatedRun& run) { return run.replay.samples.run.string(); }
@@ -72,9 +72,11 @@ SurfacePlane plane_in(const std::string& file, const EvaluatedRun& run, const Su
     return at->second.values;
   };
   SurfacePlane plane;
-  plane.d0 = take("v0"), plane.d1 = take("v1");
+  plane.d0 = take("v0");
+  plane.d1 = take("v1");
   plane.centre = o.at.empty() && arrays.contains("mean") ? take("mean") : point_at(run, or_last(o.at, run));
-  plane.x_label = "along v0", plane.y_label = "along v1";
+  plane.x_label = "along v0";
+  plane.y_label = "along v1";
   return plane;
 }
 
@@ -84,6 +86,23 @@ SurfacePlane from_file(const EvaluatedRun& run, const SurfaceOptions& o) {
 }
 
 constexpr std::size_t most_for_covariance = 1000;
+
+// The draws as rows, in pieces that are worth a product of matrices.
+Rows all_draws(const Replay<double>& replay) {
+  const auto each = [&replay](const VisitRows& visit) {
+    constexpr std::size_t rows_at_once = 256;
+    const std::size_t width = replay.problem.recipe.size;
+    std::vector<double> piece;
+    replay.each_point(1, [&](std::size_t, std::size_t, std::span<const double> q) {
+      piece.insert(piece.end(), q.begin(), q.end());
+      if (piece.size() < rows_at_once * width) return;
+      visit(piece);
+      piece.clear();
+    });
+    if (!piece.empty()) visit(piece);
+  };
+  return {replay.samples.draws * replay.samples.walkers, replay.problem.recipe.size, each};
+}
 
 // The two directions in which the draws spread most.
 SurfacePlane from_covariance(const EvaluatedRun& run, const SurfaceOptions& o) {
@@ -97,30 +116,13 @@ SurfacePlane from_covariance(const EvaluatedRun& run, const SurfaceOptions& o) {
   if (!has_draws(run) || run.replay.samples.draws * run.replay.samples.walkers < 3)
     throw Error("\"{}\" has too few draws for a covariance; keep more of them with `every`, or use --spanned-by random",
                 name);
-  Eigen::VectorXd mean = Eigen::VectorXd::Zero(Eigen::Index(n));
-  Eigen::MatrixXd square = Eigen::MatrixXd::Zero(Eigen::Index(n), Eigen::Index(n));
-  const std::vector<double> origin = run.replay.point(0, 0);  // near the mean, so that little cancels
-  const double count = double(run.replay.each_point(1, [&](std::size_t, std::size_t, std::span<const double> q) {
-    const Eigen::VectorXd r = Eigen::Map<const Eigen::VectorXd>(q.data(), Eigen::Index(n)) -
-                              Eigen::Map<const Eigen::VectorXd>(origin.data(), Eigen::Index(n));
-    mean += r;
-    square.selfadjointView<Eigen::Lower>().rankUpdate(r);
-  }));
-  mean /= count;
-  square.selfadjointView<Eigen::Lower>().rankUpdate(mean, -count);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(square);
+  const Covariance spread = covariance(all_draws(run.replay), 2, CovarianceWay::matrix);
   SurfacePlane plane;
-  plane.centre = origin;
-  for (std::size_t i = 0; i < n; ++i) plane.centre[i] += mean(Eigen::Index(i));
-  if (!o.at.empty()) plane.centre = point_at(run, o.at);
-  for (const int k : {1, 2}) {
-    Eigen::VectorXd v = eigen.eigenvectors().col(Eigen::Index(n) - k);
-    Eigen::Index largest = 0;
-    v.cwiseAbs().maxCoeff(&largest);
-    if (v(largest) < 0) v = -v;
-    (k == 1 ? plane.d0 : plane.d1).assign(v.begin(), v.end());
-  }
-  plane.x_label = "along the first eigenvector", plane.y_label = "along the second";
+  plane.centre = o.at.empty() ? spread.mean : point_at(run, o.at);
+  plane.d0 = spread.pairs.vectors[0];
+  plane.d1 = spread.pairs.vectors[1];
+  plane.x_label = "along the first eigenvector";
+  plane.y_label = "along the second";
   return plane;
 }
 
@@ -130,7 +132,8 @@ SurfacePlane from_random(const EvaluatedRun& run, const SurfaceOptions& o) {
   const auto& blocks = run.replay.problem.recipe.blocks;
   plane.d0 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 0);
   plane.d1 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 1);
-  plane.x_label = "first direction", plane.y_label = "second direction";
+  plane.x_label = "first direction";
+  plane.y_label = "second direction";
   plane.reach = 1;
   return plane;
 }
@@ -141,12 +144,17 @@ SurfacePlane from_optima(const EvaluatedRun& run, const SurfaceOptions& o) {
   if (o.other.empty()) throw Error("--spanned-by optima needs the second optimum: --other RUN, or RUN:draw:walker");
   SurfacePlane plane;
   plane.centre = point_at(run, o.from);
-  plane.d0 = point_at(run, or_last(o.to, run)), plane.d1 = point_at(run, o.other);
-  for (std::size_t i = 0; i < plane.centre.size(); ++i) plane.d0[i] -= plane.centre[i], plane.d1[i] -= plane.centre[i];
-  plane.x_label = "alpha", plane.y_label = "beta";
+  plane.d0 = point_at(run, or_last(o.to, run));
+  plane.d1 = point_at(run, o.other);
+  for (std::size_t i = 0; i < plane.centre.size(); ++i) {
+    plane.d0[i] -= plane.centre[i];
+    plane.d1[i] -= plane.centre[i];
+  }
+  plane.x_label = "alpha";
+  plane.y_label = "beta";
   plane.square = true;
-  plane.into = [](Place p) -> Place { return {p.x * p.y, p.x * (1 - p.y)}; };
-  plane.from = [](Place p) -> Place { return {p.x + p.y, p.x / (p.x + p.y)}; };
+  plane.into = [](PlanePoint p) -> PlanePoint { return {p.x * p.y, p.x * (1 - p.y)}; };
+  plane.from = [](PlanePoint p) -> PlanePoint { return {p.x + p.y, p.x / (p.x + p.y)}; };
   return plane;
 }
 
@@ -164,44 +172,48 @@ double dot(std::span<const double> a, std::span<const double> b) {
 }
 
 // The nearest points of the plane to the draws.
-struct Shadow {
-  std::vector<std::vector<Place>> walkers;  // in the plane's own coordinates a, b
-  double share = NAN;                       // of their squared distances from the centre
+struct Projection {
+  std::vector<std::vector<PlanePoint>> walkers;  // in the plane's own coordinates a, b
+  double share = NAN;                            // of their squared distances from the centre
   std::size_t draws = 0;
 };
-Shadow shadow_of(const SurfacePlane& plane, const EvaluatedRun& run) {
+Projection projection_of(const SurfacePlane& plane, const EvaluatedRun& run) {
   const double g00 = dot(plane.d0, plane.d0), g01 = dot(plane.d0, plane.d1), g11 = dot(plane.d1, plane.d1);
   const double determinant = g00 * g11 - g01 * g01;
   if (!(determinant > 1e-20 * g00 * g11))
     throw Error("the two directions are parallel or zero, so that they span no surface; choose others");
-  Shadow shadow;
-  if (!has_draws(run)) return shadow;
+  Projection projected;
+  if (!has_draws(run)) return projected;
   constexpr std::size_t most = 500;  // draws of a walker
-  shadow.walkers.resize(run.replay.samples.walkers);
+  projected.walkers.resize(run.replay.samples.walkers);
   double inside = 0, all = 0;
   std::vector<double> r(plane.centre.size());
-  shadow.draws = run.replay.each_point(
+  projected.draws = run.replay.each_point(
       (run.replay.samples.draws + most - 1) / most, [&](std::size_t, std::size_t walker, std::span<const double> q) {
         for (std::size_t i = 0; i < r.size(); ++i) r[i] = q[i] - plane.centre[i];
         const double r0 = dot(r, plane.d0), r1 = dot(r, plane.d1);
-        const Place p{(g11 * r0 - g01 * r1) / determinant, (g00 * r1 - g01 * r0) / determinant};
-        shadow.walkers[walker].push_back(p);
-        inside += p.x * r0 + p.y * r1, all += dot(r, r);
+        const PlanePoint p{(g11 * r0 - g01 * r1) / determinant, (g00 * r1 - g01 * r0) / determinant};
+        projected.walkers[walker].push_back(p);
+        inside += p.x * r0 + p.y * r1;
+        all += dot(r, r);
       });
-  if (all > 0) shadow.share = inside / all;
-  return shadow;
+  if (all > 0) projected.share = inside / all;
+  return projected;
 }
 
 struct Window {
   double x_low, x_high, y_low, y_high;
-  bool holds(Place p) const { return p.x >= x_low && p.x <= x_high && p.y >= y_low && p.y <= y_high; }
+  bool holds(PlanePoint p) const { return p.x >= x_low && p.x <= x_high && p.y >= y_low && p.y <= y_high; }
 };
-Window window_of(const SurfacePlane& plane, const Shadow& shadow, double scale, double reach) {
+Window window_of(const SurfacePlane& plane, const Projection& projected, double scale, double reach) {
   if (plane.square) return {0, 1, 0, 1};
   double x = reach > 0 ? reach : plane.reach, y = x;
   if (x == 0) {
-    for (const auto& walker : shadow.walkers)
-      for (const Place p : walker) x = std::max(x, 1.1 * std::abs(p.x)), y = std::max(y, 1.1 * std::abs(p.y));
+    for (const auto& walker : projected.walkers)
+      for (const PlanePoint p : walker) {
+        x = std::max(x, 1.1 * std::abs(p.x));
+        y = std::max(y, 1.1 * std::abs(p.y));
+      }
     if (x == 0) x = 1;
     if (y == 0) y = 1;
   }
@@ -218,17 +230,18 @@ std::vector<double> spaced(double low, double high, std::size_t intervals) {
 }
 
 // Walkers as curves; where some of their draws lie outside, those that do not as points.
-std::vector<Curve> trails(const SurfacePlane& plane, const Shadow& shadow, const Window& window) {
+std::vector<Curve> trails(const SurfacePlane& plane, const Projection& projected, const Window& window) {
   std::vector<Curve> curves;
-  for (std::size_t w = 0; w < shadow.walkers.size(); ++w) {
+  for (std::size_t w = 0; w < projected.walkers.size(); ++w) {
     Curve curve{.name = fmt::format("walker {}", w)};
-    for (const Place ab : shadow.walkers[w]) {
-      const Place p = plane.from(ab);
+    for (const PlanePoint ab : projected.walkers[w]) {
+      const PlanePoint p = plane.from(ab);
       if (!window.holds(p)) {
         curve.style = "points";
         continue;
       }
-      curve.x.push_back(p.x), curve.y.push_back(p.y);
+      curve.x.push_back(p.x);
+      curve.y.push_back(p.y);
     }
     if (!curve.x.empty()) curves.push_back(std::move(curve));
   }
@@ -276,7 +289,7 @@ Found find_surface(const Subject& subject, const SurfaceOptions& o, const Progre
   const SurfacePlane plane = span.plane(run, o);
   if (plane.square && (o.scale != SurfaceOptions().scale || o.reach > 0))
     throw Error("a surface through two optima is drawn for alpha and beta in [0, 1]; leave --scale and --reach out");
-  const Shadow shadow = shadow_of(plane, run);
+  const Projection projected = projection_of(plane, run);
   const std::size_t intervals = o.intervals ? std::size_t(o.intervals) : 40, width = intervals + 1;
   const std::size_t points = width * width;
   Readings readings(run, o.of.empty() ? std::vector<std::string>{"potential"} : o.of, points * o.scale.size());
@@ -284,10 +297,10 @@ Found find_surface(const Subject& subject, const SurfaceOptions& o, const Progre
   Finding finding{.title = fmt::format("Surface spanned by: {}", span.name)};
   Table table;
   for (const double scale : o.scale) {
-    const Window window = window_of(plane, shadow, scale, o.reach);
+    const Window window = window_of(plane, projected, scale, o.reach);
     const auto xs = spaced(window.x_low, window.x_high, intervals), ys = spaced(window.y_low, window.y_high, intervals);
     const auto rows = readings.at(points, [&](std::size_t k, std::span<double> q) {
-      const Place p = plane.into({xs[k % width], ys[k / width]});
+      const PlanePoint p = plane.into({xs[k % width], ys[k / width]});
       for (std::size_t i = 0; i < q.size(); ++i) q[i] = plane.centre[i] + p.x * plane.d0[i] + p.y * plane.d1[i];
     });
     for (std::size_t c = 0; c < readings.quantities().size(); ++c) {
@@ -314,19 +327,22 @@ Found find_surface(const Subject& subject, const SurfaceOptions& o, const Progre
       Figure figure;
       figure.name = fmt::format("{}_scale_{:g}", name, scale);
       figure.title = plane.square ? map.label : fmt::format("{} at scale {:g}", map.label, scale);
-      figure.x_label = plane.x_label, figure.y_label = plane.y_label;
+      figure.x_label = plane.x_label;
+      figure.y_label = plane.y_label;
       figure.caption = fmt::format("Lines: the draws of each walker, projected onto the plane (at most 500).");
       figure.map = map;
-      figure.curves = trails(plane, shadow, window);
+      figure.curves = trails(plane, projected, window);
       finding.figures.push_back(figure);
-      figure.name += "_3d", figure.caption = "", figure.curves.clear();
+      figure.name += "_3d";
+      figure.caption = "";
+      figure.curves.clear();
       figure.map->style = "surface";
       finding.figures.push_back(std::move(figure));
     }
   }
-  if (!std::isnan(shadow.share))
+  if (!std::isnan(projected.share))
     finding.words.push_back(fmt::format("The plane holds {:.3g} % of the squared distances of {} draws from its {}.",
-                                        100 * shadow.share, shadow.draws, plane.square ? "start" : "centre"));
+                                        100 * projected.share, projected.draws, plane.square ? "start" : "centre"));
   const double cosine = dot(plane.d0, plane.d1) / std::sqrt(dot(plane.d0, plane.d0) * dot(plane.d1, plane.d1));
   finding.words.push_back(fmt::format("Its directions have the lengths {:.4g} and {:.4g} and meet at {:.4g} degrees.",
                                       std::sqrt(dot(plane.d0, plane.d0)), std::sqrt(dot(plane.d1, plane.d1)),

@@ -49,7 +49,10 @@ Curve running_mean(const ChosenQuantity& q) {
   double sum = 0;
   for (std::size_t d = 0; d < draws; ++d) {
     for (const auto& x : q.walkers) sum += x[d] / double(q.walkers.size());
-    if ((d + 1) % stride == 0) curve.x.push_back(double(d + 1)), curve.y.push_back(sum / double(d + 1));
+    if ((d + 1) % stride == 0) {
+      curve.x.push_back(double(d + 1));
+      curve.y.push_back(sum / double(d + 1));
+    }
   }
   return curve;
 }
@@ -132,8 +135,10 @@ Found find_autocorrelation(const Subject& subject, const SeriesOptions& options,
     if (rho.empty() || !std::isfinite(tau)) continue;
     const std::size_t lags = std::min(rho.size(), std::size_t(std::ceil(shown * std::max(1.0, tau))) + 1);
     Curve curve{.name = q.name};
-    for (std::size_t t = 0; t < lags; t += std::max<std::size_t>(1, lags / points_of_a_curve))
-      curve.x.push_back(double(t)), curve.y.push_back(rho[t]);
+    for (std::size_t t = 0; t < lags; t += std::max<std::size_t>(1, lags / points_of_a_curve)) {
+      curve.x.push_back(double(t));
+      curve.y.push_back(rho[t]);
+    }
     figure.curves.push_back(std::move(curve));
   }
   Found out{{"", "Autocorrelation", {}, {{"Autocorrelation times, in draws", table}}, {figure}}, {}};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/posterior/covariance.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "kelvin/analysis/posterior/ensembles.h"
 #include "kelvin/function/gemm.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
@@ -24,23 +24,19 @@ struct CovarianceOptions : ParameterSelection {
   }
 };
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-Eigen::Map<const Matrix> as_matrix(std::span<const double> rows, std::size_t width) {
-  return {rows.data(), Eigen::Index(rows.size() / width), Eigen::Index(width)};
+std::vector<double> mean_row(const Rows& rows) {
+  std::vector<double> sum(rows.width, 0.0);
+  rows.each([&](std::span<const double> piece) { add_column_sums({piece, rows.width}, sum); });
+  for (double& x : sum) x /= double(rows.count);
+  return sum;
 }
 
-Eigen::VectorXd mean_row(const Rows& rows) {
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(Eigen::Index(rows.width));
-  rows.each([&](std::span<const double> piece) { sum += as_matrix(piece, rows.width).colwise().sum().transpose(); });
-  return sum / double(rows.count);
-}
-
-Eigenpairs from_matrix(const Rows& rows, const Eigen::VectorXd& mean, std::size_t vectors) {
+Eigenpairs from_matrix(const Rows& rows, const std::vector<double>& mean, std::size_t vectors) {
   const std::size_t n = rows.width;
   std::vector<double> C(n * n, 0.0);
   rows.each([&](std::span<const double> piece) {
-    const Matrix X = as_matrix(piece, n).rowwise() - mean.transpose();
-    const Factor<double> right{X.data(), std::size_t(X.rows()), n, n};
+    const std::vector<double> X = less({piece, n}, mean);
+    const Factor<double> right{X.data(), X.size() / n, n, n};
     Factor<double> left = right;
     left.turned = true;
     gemm(1 / double(rows.count - 1), left, right, 1, C.data(), n);
@@ -48,35 +44,35 @@ Eigenpairs from_matrix(const Rows& rows, const Eigen::VectorXd& mean, std::size_
   return all_eigenpairs(C, n, vectors);
 }
 
+// Each row along a direction, measured from the mean.
+std::vector<double> along_of(const RowsView& X, std::span<const double> mean, std::span<const double> v) {
+  const double shift = dot(mean, v);
+  std::vector<double> along = product(X, v);
+  for (double& x : along) x -= shift;
+  return along;
+}
+
 // C v = X^T (X v - mean.v) / (rows - 1), a piece of X at a time; the mean need not be taken from X^T too, because the
 // entries of X v - mean.v add up to 0.
-Eigenpairs from_products(const Rows& rows, const Eigen::VectorXd& mean, std::size_t count) {
-  const auto n = Eigen::Index(rows.width);
-  const auto times = [&](std::span<const double> x, std::span<double> y) {
-    const Eigen::Map<const Eigen::VectorXd> v(x.data(), n);
-    Eigen::Map<Eigen::VectorXd> Cv(y.data(), n);
-    Cv.setZero();
-    const double shift = mean.dot(v);
+Eigenpairs from_products(const Rows& rows, const std::vector<double>& mean, std::size_t count) {
+  const auto times = [&](std::span<const double> v, std::span<double> Cv) {
+    std::ranges::fill(Cv, 0.0);
     rows.each([&](std::span<const double> piece) {
-      const auto X = as_matrix(piece, rows.width);
-      const Eigen::VectorXd along = (X * v).array() - shift;
-      Cv.noalias() += X.transpose() * along;
+      const RowsView X{piece, rows.width};
+      add_turned_product(X, along_of(X, mean, v), Cv);
     });
-    Cv /= double(rows.count - 1);
+    for (double& x : Cv) x /= double(rows.count - 1);
   };
   return leading_eigenpairs({rows.width, times}, count);
 }
 
-// Each row along each direction, measured from the mean: one series per direction and walker.
+// One series per direction and walker.
 std::vector<Chains> along_directions(const Chosen& chosen, const Covariance& c) {
   std::vector<Chains> out(c.pairs.vectors.size(), Chains(chosen.walkers.size()));
-  const Eigen::Map<const Eigen::VectorXd> mean(c.mean.data(), Eigen::Index(chosen.size));
   for (std::size_t w = 0; w < chosen.walkers.size(); ++w)
     each_piece(chosen, chosen.walkers[w], [&](std::span<const double> piece) {
-      const auto X = as_matrix(piece, chosen.size);
       for (std::size_t k = 0; k < out.size(); ++k) {
-        const Eigen::Map<const Eigen::VectorXd> v(c.pairs.vectors[k].data(), Eigen::Index(chosen.size));
-        const Eigen::VectorXd along = (X * v).array() - mean.dot(v);
+        const auto along = along_of({piece, chosen.size}, c.mean, c.pairs.vectors[k]);
         out[k][w].insert(out[k][w].end(), along.begin(), along.end());
       }
     });
@@ -153,17 +149,16 @@ Array spread(const Chosen& chosen, const std::vector<double>& values) {
 }  // namespace
 
 Covariance covariance(const Rows& rows, std::size_t count, CovarianceWay way) {
-  const Eigen::VectorXd mean = mean_row(rows);
   Covariance c;
-  c.mean.assign(mean.begin(), mean.end());
+  c.mean = mean_row(rows);
   rows.each([&](std::span<const double> piece) {
-    c.trace += (as_matrix(piece, rows.width).rowwise() - mean.transpose()).squaredNorm() / double(rows.count - 1);
+    c.trace += square_norm(less({piece, rows.width}, c.mean)) / double(rows.count - 1);
   });
   if (!std::isfinite(c.trace))
     throw Error("some draws are not finite, so they have no covariance; leave them out with --skip");
   if (!(c.trace > 0)) throw Error("all draws are the same, so they have no covariance; choose parameters that move");
   c.whole = way == CovarianceWay::matrix;
-  c.pairs = c.whole ? from_matrix(rows, mean, count) : from_products(rows, mean, count);
+  c.pairs = c.whole ? from_matrix(rows, c.mean, count) : from_products(rows, c.mean, count);
   return c;
 }
 
@@ -218,8 +213,7 @@ Found find_covariance(const Subject& subject, const CovarianceOptions& options, 
   ParameterSelection all = options;
   all.part.clear();
   all.blocks.clear();
-  const Eigen::VectorXd mean = mean_row(rows_of(choose(samples, all)));
-  directions["mean"] = {{chosen.parameters}, {mean.begin(), mean.end()}};
+  directions["mean"] = {{chosen.parameters}, mean_row(rows_of(choose(samples, all)))};
   return out;
 }
 

@@ -2,7 +2,7 @@
 // Covariance of rows of numbers: its spectrum and leading directions.
 #pragma once
 #include "kelvin/analysis/posterior/selection.h"
-#include "kelvin/numeric/eigenpairs.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/analysis/posterior/diffusion_map.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,17 +8,18 @@
 #include "kelvin/analysis/posterior/selection.h"
 #include "kelvin/analysis/replay.h"
 #include "kelvin/function/gemm.h"
+#include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 namespace {
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 // |x_i - x_j|^2 = G_ii + G_jj - 2 G_ij with the products G of centred points.
 std::vector<double> squared_distances(std::span<const double> points, std::size_t width) {
   const std::size_t n = points.size() / width;
-  Matrix X = Eigen::Map<const Matrix>(points.data(), Eigen::Index(n), Eigen::Index(width));
-  X.rowwise() -= X.colwise().mean().eval();
+  std::vector<double> mean(width, 0.0);
+  add_column_sums({points, width}, mean);
+  for (double& x : mean) x /= double(n);
+  const std::vector<double> X = less({points, width}, mean);
   std::vector<double> d(n * n);
   const Factor<double> left{X.data(), n, width, width};
   Factor<double> right = left;
@@ -42,7 +42,8 @@ double slope_at(double eps, std::span<const double> d, std::size_t n) {
       const double x = d[i * n + j] / (4 * eps);
       if (x > 40) continue;
       const double k = std::exp(-x);
-      sum += k, moment += x * k;
+      sum += k;
+      moment += x * k;
     }
   return moment / sum;
 }
@@ -86,6 +87,22 @@ Bandwidth chosen_bandwidth(std::span<const double> d, std::size_t n) {
   return *best;
 }
 
+namespace {
+
+// What each point counts: q^-alpha, or pi^(1/2) / q.
+std::vector<double> weights_of(const std::vector<double>& q, const DiffusionMapSettings& settings) {
+  std::vector<double> w;
+  if (settings.log_target.empty()) {
+    for (const double x : q) w.push_back(std::pow(x, -settings.alpha));
+    return w;
+  }
+  const double highest = *std::max_element(settings.log_target.begin(), settings.log_target.end());
+  for (std::size_t i = 0; i < q.size(); ++i) w.push_back(std::exp((settings.log_target[i] - highest) / 2) / q[i]);
+  return w;
+}
+
+}  // namespace
+
 DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, const DiffusionMapSettings& settings) {
   constexpr double nothing = 1e-50;
   const std::size_t n = points.size() / width;
@@ -98,38 +115,39 @@ DiffusionMap diffusion_map(std::span<const double> points, std::size_t width, co
   if (!(*std::max_element(k.begin(), k.end()) > 0))
     throw Error("all draws are the same, so they have no diffusion map");
   DiffusionMap map;
-  if (settings.bandwidth > 0) map.bandwidth = settings.bandwidth, map.dimension = 2 * slope_at(map.bandwidth, k, n);
-  else {
-    const Bandwidth chosen = chosen_bandwidth(k, n);
-    map.bandwidth = chosen.value, map.dimension = chosen.dimension;
-  }
+  const Bandwidth bandwidth = settings.bandwidth > 0
+                                  ? Bandwidth{settings.bandwidth, 2 * slope_at(settings.bandwidth, k, n)}
+                                  : chosen_bandwidth(k, n);
+  map.bandwidth = bandwidth.value;
+  map.dimension = bandwidth.dimension;
   map.remoteness = remoteness(k, n);
-  const auto size = Eigen::Index(n);
-  Eigen::Map<Eigen::ArrayXXd> K(k.data(), size, size);
-  K = (-K / (4 * map.bandwidth)).exp();
-  K.matrix().diagonal().setZero();
-  const Eigen::ArrayXd q = K.rowwise().sum();
-  if (!(q.minCoeff() > nothing))
+  for (double& x : k) x /= -4 * map.bandwidth;
+  to_exponentials(k);
+  for (std::size_t i = 0; i < n; ++i) k[i * n + i] = 0;
+  const RowsView K{k, n};
+  const std::vector<double> q = product(K, std::vector<double>(n, 1.0));
+  if (!(*std::min_element(q.begin(), q.end()) > nothing))
     throw Error("--bandwidth {:g} leaves some draws without neighbours; give a larger one", map.bandwidth);
-  Eigen::ArrayXd w = q.pow(-settings.alpha);
-  if (!settings.log_target.empty()) {
-    const Eigen::Map<const Eigen::ArrayXd> log_target(settings.log_target.data(), size);
-    w = ((log_target - log_target.maxCoeff()) / 2).exp() / q;
-  }
-  const Eigen::ArrayXd sums = (K.matrix() * w.matrix()).array();
+  const std::vector<double> w = weights_of(q, settings), sums = product(K, w);
   // P is similar to the symmetric (w / sums)^(1/2) k (w / sums)^(1/2); its right eigenvectors are those divided by the
   // root of the stationary law, w sums.
-  const Eigen::ArrayXd root = (w / sums).sqrt(), law = w * sums;
-  map.effective = std::pow(law.sum(), 2) / law.square().sum();
-  K = (K.colwise() * root).rowwise() * root.transpose();
-  map.pairs = leading_eigenpairs(k, n, settings.count + 1);
-  const Eigen::Map<const Eigen::ArrayXd> slow(map.pairs.vectors[1].data(), size);
-  const Eigen::VectorXd over = (slow > 0).select(1 / root, 0.0), under = (slow > 0).select(0.0, 1 / root);
-  map.ties = over.dot(K.matrix() * under);
-  for (auto& v : map.pairs.vectors) {
-    Eigen::Map<Eigen::ArrayXd> psi(v.data(), size);
-    psi *= (law.sum() / law).sqrt();
+  std::vector<double> root(n), law(n);
+  double total = 0, squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    root[i] = std::sqrt(w[i] / sums[i]);
+    law[i] = w[i] * sums[i];
+    total += law[i];
+    squares += law[i] * law[i];
   }
+  map.effective = total * total / squares;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) k[i * n + j] *= root[i] * root[j];
+  map.pairs = leading_eigenpairs(k, n, settings.count + 1);
+  std::vector<double> over(n, 0.0), under(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) (map.pairs.vectors[1][i] > 0 ? over : under)[i] = 1 / root[i];
+  map.ties = dot<double>(over, product(K, under));
+  for (auto& v : map.pairs.vectors)
+    for (std::size_t i = 0; i < n; ++i) v[i] *= std::sqrt(total / law[i]);
   for (const double value : map.pairs.values) map.rates.push_back(-(1 - value) / map.bandwidth);
   return map;
 }
@@ -167,7 +185,8 @@ Found described(const Chosen& chosen, const DiffusionMap& map, const DiffusionMa
                {"eigenvalue", map.pairs.values[k]},
                {"rate", k ? map.rates[k] : 0},
                {"time", map.rates[k] < 0 && k ? cell(-1 / map.rates[k]) : Table::Cell()}});
-    spectrum.x.push_back(double(k)), spectrum.y.push_back(map.rates[k]);
+    spectrum.x.push_back(double(k));
+    spectrum.y.push_back(map.rates[k]);
   }
   Figure slow{.name = "coordinates",
               .title = "Slow coordinates",
@@ -183,11 +202,14 @@ Found described(const Chosen& chosen, const DiffusionMap& map, const DiffusionMa
   for (std::size_t w = 0, i = 0; w < chosen.walkers.size(); ++w) {
     Curve points{.name = fmt::format("walker {}", chosen.walkers[w]), .style = "points"}, line = points;
     for (const std::size_t d : chosen.draws) {
-      points.x.push_back(psi[1][i]), points.y.push_back(psi.size() > 2 ? psi[2][i] : 0);
-      line.x.push_back(double(d)), line.y.push_back(psi[1][i]);
+      points.x.push_back(psi[1][i]);
+      points.y.push_back(psi.size() > 2 ? psi[2][i] : 0);
+      line.x.push_back(double(d));
+      line.y.push_back(psi[1][i]);
       ++i;
     }
-    slow.curves.push_back(std::move(points)), course.curves.push_back(std::move(line));
+    slow.curves.push_back(std::move(points));
+    course.curves.push_back(std::move(line));
   }
   out.finding.tables.push_back({"Eigenvalues of the chain on the draws, and of its generator", table});
   out.finding.figures = {{"rates",
@@ -209,7 +231,10 @@ Found described(const Chosen& chosen, const DiffusionMap& map, const DiffusionMa
   for (const auto& v : psi) vectors.values.insert(vectors.values.end(), v.begin(), v.end());
   vectors.shape = {psi.size(), psi[0].size()};
   for (const std::size_t w : chosen.walkers)
-    for (const std::size_t d : chosen.draws) walker.values.push_back(double(w)), draw.values.push_back(double(d));
+    for (const std::size_t d : chosen.draws) {
+      walker.values.push_back(double(w));
+      draw.values.push_back(double(d));
+    }
   walker.shape = draw.shape = {draw.values.size()};
   if (map.ties < few_ties)
     out.finding.words.push_back(fmt::format(

@@ -2,7 +2,7 @@
 // Diffusion maps (Coifman and Lafon 2006) and target-measure diffusion maps (Banisch, Trstanova, Bittracher, Klus and
 // Koltai 2018): a Markov chain on points whose eigenvectors are their slow coordinates.
 #pragma once
-#include "kelvin/numeric/eigenpairs.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 

@@ -70,8 +70,10 @@ Found find_exchange(const Subject& subject, const NoOptions&, const Progress&) {
                {"factor", t.temperatures[k]},
                {"exchanged with the next", k < t.acceptance.size() ? cell(t.acceptance[k]) : Table::Cell()},
                {"come from the first", cell(t.rising[k])}});
-    rising.x.push_back(double(k)), rising.y.push_back(t.rising[k]);
-    even.x.push_back(double(k)), even.y.push_back(1 - double(k) / last);
+    rising.x.push_back(double(k));
+    rising.y.push_back(t.rising[k]);
+    even.x.push_back(double(k));
+    even.y.push_back(1 - double(k) / last);
   }
   finding.tables.push_back({"Temperatures", std::move(table)});
   finding.figures.push_back(

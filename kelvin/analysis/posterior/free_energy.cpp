@@ -80,13 +80,15 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
   for (const auto& x : chains)
     for (const double v : x) {
       if (!std::isfinite(v)) throw Error("some draws of the coordinate are not finite; leave them out with --skip");
-      low = std::min(low, v), high = std::max(high, v);
+      low = std::min(low, v);
+      high = std::max(high, v);
     }
   if (const std::size_t draws = chains.size() * chains.front().size(); draws < fewest_draws)
     throw Error("a free energy needs at least {} draws; there are {}", fewest_draws, draws);
   if (!(high > low)) throw Error("the coordinate is the same in all draws, so it has no free energy");
   FreeEnergy f;
-  f.low = low, f.width = (high - low) / double(bins);
+  f.low = low;
+  f.width = (high - low) / double(bins);
   const Shares shares =
       shares_of(chains, bins, [&](double x) { return std::min(std::size_t((x - low) / f.width), bins - 1); });
   f.deepest = std::size_t(std::max_element(shares.all.begin(), shares.all.end()) - shares.all.begin());
@@ -103,8 +105,11 @@ FreeEnergy free_energy(const Chains& chains, double temperature, std::size_t bin
     if (b.top == j || (b.visited && std::isnan(f.error[j]))) continue;
     const double error = std::isnan(b.back_error) ? temperature : b.back_error;
     const double clear = b.visited ? b.back - clearly * error : beyond(shares.all, b.top, j) >= outliers ? infinity : 0;
-    if (clear > best || (clear == best && clear > 0 && shares.all[j] > most))
-      best = clear, most = shares.all[j], f.barriers = {b};
+    if (clear > best || (clear == best && clear > 0 && shares.all[j] > most)) {
+      best = clear;
+      most = shares.all[j];
+      f.barriers = {b};
+    }
   }
   return f;
 }
@@ -188,8 +193,10 @@ Found find_free_energy(const Subject& subject, const FreeEnergyOptions& options,
   Curve curve{.name = q.name};
   for (std::size_t i = 0; i < f.value.size(); ++i) {
     table.row({{"coordinate", f.centre(i)}, {"free_energy", cell(f.value[i])}, {"error", cell(f.error[i])}});
-    curve.x.push_back(f.centre(i)), curve.y.push_back(f.value[i]);
-    curve.low.push_back(f.value[i] - f.error[i]), curve.high.push_back(f.value[i] + f.error[i]);
+    curve.x.push_back(f.centre(i));
+    curve.y.push_back(f.value[i]);
+    curve.low.push_back(f.value[i] - f.error[i]);
+    curve.high.push_back(f.value[i] + f.error[i]);
   }
   Found out{{"", "Free energy along " + q.name, {}, {}, {}}, {}};
   if (f.barriers.empty()) {

@@ -135,8 +135,14 @@ std::string worst(const Table& table) {
       return double(NAN);
     };
     const std::string name = row.front().second.text();
-    if (number("rhat") > rhat) rhat = number("rhat"), rhat_of = name;
-    if (const double e = std::fmin(number("ess_bulk"), number("ess_tail")); e < ess) ess = e, ess_of = name;
+    if (number("rhat") > rhat) {
+      rhat = number("rhat");
+      rhat_of = name;
+    }
+    if (const double e = std::fmin(number("ess_bulk"), number("ess_tail")); e < ess) {
+      ess = e;
+      ess_of = name;
+    }
   }
   if (rhat_of.empty()) return {};
   return fmt::format("; the largest rhat is {:.4g} ({}), the smallest ess {:.4g} ({})", rhat, rhat_of, ess, ess_of);
@@ -162,15 +168,25 @@ void PooledMoments::Sums::add(std::span<const double> x, double pivot) {
   for (; i + apart <= x.size(); i += apart)
     for (std::size_t k = 0; k < apart; ++k) {
       const double d = x[i + k] - pivot;
-      sums[k] += d, squares[k] += d * d;
+      sums[k] += d;
+      squares[k] += d * d;
     }
-  for (; i < x.size(); ++i) sums[0] += x[i] - pivot, squares[0] += (x[i] - pivot) * (x[i] - pivot);
-  for (std::size_t k = 0; k < apart; ++k) sum += sums[k], square += squares[k];
+  for (; i < x.size(); ++i) {
+    sums[0] += x[i] - pivot;
+    squares[0] += (x[i] - pivot) * (x[i] - pivot);
+  }
+  for (std::size_t k = 0; k < apart; ++k) {
+    sum += sums[k];
+    square += squares[k];
+  }
   count += double(x.size());
 }
 
 void PooledMoments::add(std::size_t walker, std::size_t first_draw, std::span<const double> numbers) {
-  if (!begun_ && !numbers.empty()) pivot_ = numbers.front(), begun_ = true;
+  if (!begun_ && !numbers.empty()) {
+    pivot_ = numbers.front();
+    begun_ = true;
+  }
   auto& batches = batches_[walker / together_];
   const std::size_t draws = numbers.size() / width_, begin = first_draw * width_;
   for (std::size_t draw = 0; draw < draws;) {
@@ -186,7 +202,11 @@ void PooledMoments::add(std::size_t walker, std::size_t first_draw, std::span<co
 PooledMoments::Result PooledMoments::result() {
   Sums all;
   for (const auto& walker : batches_)
-    for (const Sums& s : walker) all.count += s.count, all.sum += s.sum, all.square += s.square;
+    for (const Sums& s : walker) {
+      all.count += s.count;
+      all.sum += s.sum;
+      all.square += s.square;
+    }
   const double shift = all.sum / all.count;
   Result r;
   r.mean = pivot_ + shift;
@@ -210,10 +230,14 @@ PooledMoments::Result PooledMoments::result() {
   auto from = some_.begin();
   for (const double share : {0.05, 0.5, 0.95})
     for (std::size_t k = 0, place = std::size_t(1 + double(some_.size() - 1) * share) - 1; k < 2; ++k, ++place)
-      if (const auto at = some_.begin() + long(place); at >= from && at < some_.end())
-        std::nth_element(from, at, some_.end()), from = at + 1;
+      if (const auto at = some_.begin() + long(place); at >= from && at < some_.end()) {
+        std::nth_element(from, at, some_.end());
+        from = at + 1;
+      }
   const auto quantile = [&](double share) { return quantile_of_sorted(some_, share); };
-  r.low = quantile(0.05), r.median = quantile(0.5), r.high = quantile(0.95);
+  r.low = quantile(0.05);
+  r.median = quantile(0.5);
+  r.high = quantile(0.95);
   return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kelvin/analysis/analysis.h"
 #include "kelvin/analysis/replay.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 namespace {
@@ -19,7 +20,10 @@ std::size_t round_trips(const std::vector<double>& alpha, double width) {
   bool been_away = false;
   for (std::size_t n = 1; n < alpha.size(); ++n) {
     been_away |= std::abs(alpha[n]) > 0.95 * width;
-    if (been_away && alpha[n] * alpha[n - 1] <= 0) ++count, been_away = false;
+    if (been_away && alpha[n] * alpha[n - 1] <= 0) {
+      ++count;
+      been_away = false;
+    }
   }
   return count;
 }
@@ -29,12 +33,6 @@ double share_within(const std::vector<double>& alpha, double delta) {
   return double(inside) / double(alpha.size());
 }
 
-double mean(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double v : x) sum += v;
-  return sum / double(x.size());
-}
-
 Curve histogram(const std::vector<std::vector<double>>& alpha, double width, std::size_t bins) {
   Curve curve{.name = "all walkers", .y = std::vector<double>(bins, 0.0), .style = "bars"};
   double total = 0;
@@ -42,7 +40,8 @@ Curve histogram(const std::vector<std::vector<double>>& alpha, double width, std
     for (const double a : walker) {
       const double z = (a / width + 1) / 2;
       if (z < 0 || z > 1) continue;
-      curve.y[std::min(bins - 1, std::size_t(z * double(bins)))] += 1, total += 1;
+      curve.y[std::min(bins - 1, std::size_t(z * double(bins)))] += 1;
+      total += 1;
     }
   for (std::size_t k = 0; k < bins; ++k) {
     curve.x.push_back(width * (2 * (double(k) + 0.5) / double(bins) - 1));
@@ -58,6 +57,30 @@ struct TemperingOptions {
     field("bins", bins, "number of bins");
   }
 };
+
+// What each walker has learnt.
+void add_bias(const Samples& samples, const TemperingBias& bias, const BiasGround& ground, Found& out) {
+  constexpr std::size_t points = 201;
+  Figure learnt{.name = "tempering_bias",
+                .title = "Bias in units of T",
+                .x_label = "alpha",
+                .y_label = "V",
+                .caption = "minus the free energy of alpha, if learnt"};
+  Array places{{points}, {}}, energies{{samples.walkers, points}, {}};
+  for (std::size_t k = 0; k < points; ++k)
+    places.values.push_back(samples.record.settings.tempering.width * (2 * double(k) / (points - 1) - 1));
+  for (std::size_t w = 0; w < samples.walkers; ++w) {
+    const auto state = samples.record.tempering->biases.at(w);
+    if (state.size() != bias.start(ground).size())
+      throw Error("\"{}\" is damaged: its bias has {} numbers", (samples.run / "run.json").string(), state.size());
+    Curve curve{.name = fmt::format("walker {}", w), .x = places.values};
+    for (const double a : places.values) curve.y.push_back(bias.energy(ground, state, a));
+    energies.values.insert(energies.values.end(), curve.y.begin(), curve.y.end());
+    learnt.curves.push_back(std::move(curve));
+  }
+  out.finding.figures.push_back(std::move(learnt));
+  out.arrays["tempering.npz"] = {{"alpha", places}, {"bias", energies}};
+}
 
 Found find_tempering(const Subject& subject, const TemperingOptions& options, const Progress&) {
   const Samples& given = subject.run();
@@ -84,18 +107,23 @@ Found find_tempering(const Subject& subject, const TemperingOptions& options, co
   for (std::size_t w = 0; w < samples.walkers; ++w) {
     alpha.push_back(samples.statistic("alpha", w));
     const auto step = samples.statistic("step", w);
-    const double share = share_within(alpha[w], s.delta), warmth = mean(samples.statistic("alpha_temperature", w)) / T;
+    const double share = share_within(alpha[w], s.delta),
+                 warmth = mean_of(samples.statistic("alpha_temperature", w)).value / T;
     const std::size_t count = round_trips(alpha[w], s.width);
     table.row({{"walker", w},
                {"share_at_target", share},
                {"round_trips", count},
                {"alpha_temperature_over_T", cell(warmth)}});
-    trips += count, steps += step.back() - step.front();
-    inside += share / double(samples.walkers), heat += warmth / double(samples.walkers);
+    trips += count;
+    steps += step.back() - step.front();
+    inside += share / double(samples.walkers);
+    heat += warmth / double(samples.walkers);
     Curve curve{.name = fmt::format("walker {}", w)};
     const std::size_t every = (step.size() + trace_points - 1) / trace_points;
-    for (std::size_t n = 0; n < step.size(); n += every)
-      curve.x.push_back(step[n]), curve.y.push_back(1 / ground.ramp.value(alpha[w][n]));
+    for (std::size_t n = 0; n < step.size(); n += every) {
+      curve.x.push_back(step[n]);
+      curve.y.push_back(1 / ground.ramp.value(alpha[w][n]));
+    }
     trace.curves.push_back(std::move(curve));
   }
   auto& words = out.finding.words;
@@ -126,26 +154,7 @@ Found find_tempering(const Subject& subject, const TemperingOptions& options, co
              .caption = "level if the bias has learnt its work"};
   out.finding.figures.push_back(std::move(law));
 
-  if (!bias.learns || about.biases.empty()) return out;
-  constexpr std::size_t points = 201;
-  Figure learnt{.name = "tempering_bias",
-                .title = "Bias in units of T",
-                .x_label = "alpha",
-                .y_label = "V",
-                .caption = "minus the free energy of alpha, if learnt"};
-  Array places{{points}, {}}, energies{{samples.walkers, points}, {}};
-  for (std::size_t k = 0; k < points; ++k) places.values.push_back(s.width * (2 * double(k) / (points - 1) - 1));
-  for (std::size_t w = 0; w < samples.walkers; ++w) {
-    const auto state = about.biases.at(w);
-    if (state.size() != bias.start(ground).size())
-      throw Error("\"{}\" is damaged: its bias has {} numbers", (samples.run / "run.json").string(), state.size());
-    Curve curve{.name = fmt::format("walker {}", w), .x = places.values};
-    for (const double a : places.values) curve.y.push_back(bias.energy(ground, state, a));
-    energies.values.insert(energies.values.end(), curve.y.begin(), curve.y.end());
-    learnt.curves.push_back(std::move(curve));
-  }
-  out.finding.figures.push_back(std::move(learnt));
-  out.arrays["tempering.npz"] = {{"alpha", places}, {"bias", energies}};
+  if (bias.learns && !about.biases.empty()) add_bias(samples, bias, ground, out);
   return out;
 }
 

@@ -11,7 +11,11 @@ namespace kelvin {
 WeightStatistics weight_statistics(std::span<const double> w, double threshold) {
   WeightStatistics s;
   const double n = double(w.size());
-  for (const double x : w) s.mean += x / n, s.rms += x * x / n, s.largest = std::max(s.largest, std::abs(x));
+  for (const double x : w) {
+    s.mean += x / n;
+    s.rms += x * x / n;
+    s.largest = std::max(s.largest, std::abs(x));
+  }
   s.rms = std::sqrt(s.rms);
   for (const double x : w) s.near_zero += (std::abs(x) < threshold * s.rms) / n;
   return s;
@@ -45,7 +49,8 @@ Chosen at_times(Chosen chosen, std::size_t times) {
 // The block at each chosen draw, the walkers' numbers one after another.
 std::vector<std::vector<double>> at_each_draw(const Chosen& chosen, const ChosenBlock& block) {
   Chosen alone = chosen;
-  alone.blocks = {block}, alone.size = block.size;
+  alone.blocks = {block};
+  alone.size = block.size;
   std::vector<std::vector<double>> out(chosen.draws.size());
   for (const std::size_t w : chosen.walkers) {
     std::size_t at = 0;
@@ -63,9 +68,13 @@ Figure histograms_of(const ChosenBlock& block, const std::vector<std::vector<dou
   double low = values.front().front(), high = low;
   for (const auto& w : values) {
     const auto [least, most] = std::minmax_element(w.begin(), w.end());
-    low = std::min(low, *least), high = std::max(high, *most);
+    low = std::min(low, *least);
+    high = std::max(high, *most);
   }
-  if (!(high > low)) low -= 0.5, high += 0.5;
+  if (!(high > low)) {
+    low -= 0.5;
+    high += 0.5;
+  }
   Figure figure{.name = "histogram_" + block.name, .title = block.name, .x_label = "value", .y_label = "density"};
   std::vector<double> centres;
   for (std::size_t i = 0; i < bins; ++i) centres.push_back(low + (double(i) + 0.5) * (high - low) / double(bins));
@@ -125,14 +134,19 @@ Found find_weights(const Subject& subject, const WeightsOptions& options, const 
                  {"rms", cell(s.rms)},
                  {"largest", cell(s.largest)},
                  {"near_zero", cell(s.near_zero)}});
-      if (k + 1 == values.size() && s.near_zero > most_zero) most_zero = s.near_zero, idlest = block.name;
+      if (k + 1 == values.size() && s.near_zero > most_zero) {
+        most_zero = s.near_zero;
+        idlest = block.name;
+      }
     }
     Curve tops{.name = block.name, .x = steps}, zeros = tops;
     for (const auto& w : at_each_draw(curves, block)) {
       const WeightStatistics s = weight_statistics(w, options.threshold);
-      tops.y.push_back(s.largest), zeros.y.push_back(s.near_zero);
+      tops.y.push_back(s.largest);
+      zeros.y.push_back(s.near_zero);
     }
-    largest.curves.push_back(std::move(tops)), zero.curves.push_back(std::move(zeros));
+    largest.curves.push_back(std::move(tops));
+    zero.curves.push_back(std::move(zeros));
   }
   out.finding.words = {idlest.empty()
                            ? "No block has weights near zero in the last draw."
@@ -146,7 +160,8 @@ Found find_weights(const Subject& subject, const WeightsOptions& options, const 
                                                ? fmt::format("walker {}", chosen.walkers[0])
                                                : fmt::format("{} walkers together", chosen.walkers.size())),
        table});
-  out.finding.figures.push_back(std::move(largest)), out.finding.figures.push_back(std::move(zero));
+  out.finding.figures.push_back(std::move(largest));
+  out.finding.figures.push_back(std::move(zero));
   return out;
 }
 

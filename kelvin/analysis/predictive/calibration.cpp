@@ -69,7 +69,10 @@ std::vector<Bin> equal_mass_bins(std::span<const double> confidence, std::span<c
 
 double calibration_error(std::span<const Bin> bins) {
   double sum = 0, rows = 0;
-  for (const Bin& b : bins) sum += double(b.rows) * std::abs(b.accuracy - b.confidence), rows += double(b.rows);
+  for (const Bin& b : bins) {
+    sum += double(b.rows) * std::abs(b.accuracy - b.confidence);
+    rows += double(b.rows);
+  }
   return sum / rows;
 }
 

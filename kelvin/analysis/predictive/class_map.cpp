@@ -36,10 +36,14 @@ class Sums {
         inputs_(inputs_at(run, points)),
         network_(run.problem.function()),
         rows_(points.x.size()) {
-    outputs_ = network_.outputs(), classes_ = run.problem.data.train.classes.size(),
+    outputs_ = network_.outputs();
+    classes_ = run.problem.data.train.classes.size();
     width_ = classes_ == 2 ? 1 : classes_;
     raw_.resize(rows_ * outputs_);
-    if (probabilities()) values_.resize(rows_ * classes_), entropy.resize(rows_);
+    if (probabilities()) {
+      values_.resize(rows_ * classes_);
+      entropy.resize(rows_);
+    }
     walkers.resize(run.samples.walkers);
   }
   bool probabilities() const { return loss_.template probabilities<Real>() != nullptr; }
@@ -115,11 +119,13 @@ ClassMap class_map(const Replay<Real>& run, const PlanePoints& points, const Dra
   Sums<Real> sums(run, points);
   ClassMap out;
   out.classes = run.problem.data.train.classes;
-  out.probabilities = sums.probabilities(), out.threshold = sums.threshold();
+  out.probabilities = sums.probabilities();
+  out.threshold = sums.threshold();
   std::vector<double> count(samples.walkers, 0);
   const auto add = [&](std::size_t, std::size_t walker, std::span<const Real> q) {
     sums.add(walker, q);
-    ++count[walker], ++out.draws;
+    ++count[walker];
+    ++out.draws;
   };
   if (one < samples.draws) {
     for (std::size_t w = 0; w < samples.walkers; ++w) add(one, w, run.point(one, w));

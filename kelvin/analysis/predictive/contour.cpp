@@ -90,10 +90,13 @@ class Tracer {
     };
     for (std::size_t k = 0; k < piece.x.size(); ++k) {
       if (k > 0 && same(piece.x[k], piece.y[k], kept.x.size() - 1)) continue;
-      kept.x.push_back(piece.x[k]), kept.y.push_back(piece.y[k]);
+      kept.x.push_back(piece.x[k]);
+      kept.y.push_back(piece.y[k]);
     }
-    while (kept.closed && kept.x.size() > 1 && same(kept.x.back(), kept.y.back(), 0))
-      kept.x.pop_back(), kept.y.pop_back();
+    while (kept.closed && kept.x.size() > 1 && same(kept.x.back(), kept.y.back(), 0)) {
+      kept.x.pop_back();
+      kept.y.pop_back();
+    }
     piece = std::move(kept);
   }
 
@@ -137,8 +140,11 @@ Piece evenly_spaced(const Piece& piece, double spacing) {
   double before = 0, here = distance(piece, 0, 1 % n);  // the piece from point k on covers before ... before + here
   for (std::size_t i = 0; i < std::size_t(count) + (piece.closed ? 0 : 1); ++i) {
     const double at = length * double(i) / count;
-    while (before + here < at && k + 2 < n + (piece.closed ? 1 : 0))
-      before += here, ++k, here = distance(piece, k, (k + 1) % n);
+    while (before + here < at && k + 2 < n + (piece.closed ? 1 : 0)) {
+      before += here;
+      ++k;
+      here = distance(piece, k, (k + 1) % n);
+    }
     const double t = std::clamp((at - before) / here, 0.0, 1.0);
     out.x.push_back(std::lerp(piece.x[k], piece.x[(k + 1) % n], t));
     out.y.push_back(std::lerp(piece.y[k], piece.y[(k + 1) % n], t));

@@ -19,10 +19,11 @@ namespace kelvin {
 namespace {
 
 struct LeaveOneOutOptions {
-  std::size_t every = 1, rows = 10000;
+  long every = 1;
+  std::size_t rows = 10000;
   template <class Visit>
   void fields(Visit&& field) {
-    field("every", every, "every so many stored draws", {.range = positive});
+    field("every", every, "every so many stored draws");
     field("rows", rows, "training rows that are left out in turn: at most so many, evenly spaced", {.range = positive});
   }
 };
@@ -192,7 +193,8 @@ struct Effort {
 };
 // For a report: draws x rows x parameters is what a second or two allow.
 Effort effort_of(const Subject& subject, const LeaveOneOutOptions& options) {
-  if (!subject.brief) return {options.every, options.rows};
+  if (options.every < 1) throw Error("--every must be at least 1, not {}", options.every);
+  if (!subject.brief) return {std::size_t(options.every), options.rows};
   constexpr double most_products = 2e10, enough_draws = 1000, enough_rows = 1000;
   const Samples& samples = subject.run();
   const double draws = std::min(enough_draws, double(samples.draws * samples.walkers));

@@ -8,7 +8,8 @@ namespace kelvin {
 Plane::Plane(const Extent& e, std::size_t nodes) {
   for (std::size_t i = 0; i < nodes; ++i) {
     const double share = double(i) / double(nodes - 1);
-    x.push_back(std::lerp(e[0], e[1], share)), y.push_back(std::lerp(e[2], e[3], share));
+    x.push_back(std::lerp(e[0], e[1], share));
+    y.push_back(std::lerp(e[2], e[3], share));
   }
   if (e[0] > 0 || e[1] < 0) across_x = (e[0] + e[1]) / 2;
   if (e[2] > 0 || e[3] < 0) across_y = (e[2] + e[3]) / 2;
@@ -17,11 +18,20 @@ Plane::Plane(const Extent& e, std::size_t nodes) {
 PlanePoints Plane::points() const {
   PlanePoints out;
   for (const double v : y)
-    for (const double u : x) out.x.push_back(u), out.y.push_back(v);
+    for (const double u : x) {
+      out.x.push_back(u);
+      out.y.push_back(v);
+    }
   for (const int side : {-1, 0, 1})
-    for (const double u : x) out.x.push_back(u), out.y.push_back(across_y + side * dy());
+    for (const double u : x) {
+      out.x.push_back(u);
+      out.y.push_back(across_y + side * dy());
+    }
   for (const int side : {-1, 0, 1})
-    for (const double v : y) out.x.push_back(across_x + side * dx()), out.y.push_back(v);
+    for (const double v : y) {
+      out.x.push_back(across_x + side * dx());
+      out.y.push_back(v);
+    }
   return out;
 }
 

@@ -152,8 +152,10 @@ Curve bins_curve(const std::string& name, const std::vector<Bin>& bins) {
   Curve c{.name = name, .style = "points"};
   for (const Bin& b : bins) {
     const double error = std::sqrt(b.accuracy * (1 - b.accuracy) / double(b.rows));
-    c.x.push_back(b.confidence), c.y.push_back(b.accuracy);
-    c.low.push_back(b.accuracy - error), c.high.push_back(b.accuracy + error);
+    c.x.push_back(b.confidence);
+    c.y.push_back(b.accuracy);
+    c.low.push_back(b.accuracy - error);
+    c.high.push_back(b.accuracy + error);
   }
   return c;
 }
@@ -181,8 +183,10 @@ Figure coverage_figure(const Predictive& p) {
   Curve c{.name = "intervals", .style = "points"};
   for (int k = 1; k < 20; ++k) {
     const MeanOf share = coverage(p.below, k / 20.0);
-    c.x.push_back(k / 20.0), c.y.push_back(share.value);
-    c.low.push_back(share.value - share.error), c.high.push_back(share.value + share.error);
+    c.x.push_back(k / 20.0);
+    c.y.push_back(share.value);
+    c.low.push_back(share.value - share.error);
+    c.high.push_back(share.value + share.error);
   }
   f.curves = {{"calibrated", {0, 1}, {0, 1}, {}, {}, "dashed"}, std::move(c)};
   return f;
@@ -193,7 +197,9 @@ Curve band_curve(const std::string& name, const Band& band, std::size_t target, 
   const std::size_t width = band.along.names.size();
   for (std::size_t i = target; i < band.along.mean.size(); i += width) {
     const double mean = band.along.mean[i], sd = std::sqrt(variance[i]);
-    c.y.push_back(mean), c.low.push_back(mean - 2 * sd), c.high.push_back(mean + 2 * sd);
+    c.y.push_back(mean);
+    c.low.push_back(mean - 2 * sd);
+    c.high.push_back(mean + 2 * sd);
   }
   return c;
 }

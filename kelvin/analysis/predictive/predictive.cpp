@@ -63,7 +63,8 @@ std::size_t for_each_draw(const Replay<Real>& replay, std::vector<Piece<Real>>& 
       }
     });
     if (options.progress) options.progress(double(done) / all);
-    points.clear(), draws.clear();
+    points.clear();
+    draws.clear();
   };
   replay.each_point(options.every, [&](std::size_t draw, std::size_t walker, std::span<const Real> q) {
     points.insert(points.end(), q.begin(), q.end());
@@ -106,7 +107,8 @@ Predictive predict_classes(const Replay<Real>& replay, const Dataset& data, cons
   const Loss& loss = loss_named(problem.settings.model.loss);
   const std::size_t width = problem.train->outputs(), classes = std::max<std::size_t>(2, width);
   Predictive out;
-  out.classes = true, out.rows = data.rows;
+  out.classes = true;
+  out.rows = data.rows;
   out.names = data.classes;
   if (out.names.empty()) out.names = {loss.targets == Targets::minus_plus ? "-1" : "0", "1"};
   out.mean.assign(data.rows * classes, 0.0);
@@ -142,7 +144,8 @@ Predictive predict_classes(const Replay<Real>& replay, const Dataset& data, cons
   for (const double y : data.targets) out.targets.push_back(data.has_classes() ? y : double(y == 1));
   ClassScores scores = score_classes({classes, out.mean, out.targets, !probabilities});
   out.metrics = std::move(scores.metrics);
-  out.confidence = std::move(scores.confidence), out.right = std::move(scores.right);
+  out.confidence = std::move(scores.confidence);
+  out.right = std::move(scores.right);
   out.last_metrics = score_classes({classes, last, out.targets, !probabilities}).metrics;
   return out;
 }
@@ -203,7 +206,9 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
   const std::size_t width = problem.train->outputs(), levels = options.levels.size();
   const std::size_t draws = replay.samples.walkers * ((replay.samples.draws + options.every - 1) / options.every);
   Predictive out;
-  out.names = data.target_names, out.rows = data.rows, out.draws = draws;
+  out.names = data.target_names;
+  out.rows = data.rows;
+  out.draws = draws;
   for (auto* v : {&out.mean, &out.total, &out.aleatoric, &out.epistemic}) v->resize(data.rows * width);
   out.quantiles.resize(data.rows * width * levels);
   for (std::size_t i = 0; i < data.targets.size(); ++i)
@@ -245,13 +250,17 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
         const auto s = std::span<const double>(scales).subspan(k * draws, draws);
         const Mixture m{scatter.law, c, s};
         out.mean[place] = m.mean();
-        out.aleatoric[place] = m.within(), out.epistemic[place] = m.between();
+        out.aleatoric[place] = m.within();
+        out.epistemic[place] = m.between();
         out.total[place] = out.aleatoric[place] + out.epistemic[place];
         for (std::size_t l = 0; l < levels; ++l) out.quantiles[place * levels + l] = m.quantile(options.levels[l]);
         all.targets.push_back(m);
         last.targets.push_back({scatter.law, c.last(1), s.last(1)});
       }
-      if (values) scores[first + i] = score(all), last_scores[first + i] = score(last);
+      if (values) {
+        scores[first + i] = score(all);
+        last_scores[first + i] = score(last);
+      }
     });
   }
   if (out.targets.empty()) return out;

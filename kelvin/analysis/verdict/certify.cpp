@@ -72,7 +72,10 @@ class Quantities {
     out.push_back(chain.reading().energy);
     for (const PartReading& part : chain.reading().parts) out.push_back(part.configurational_temperature);
     const auto q = chain.q();
-    for (const std::size_t i : coordinates_) out.push_back(double(q[i])), out.push_back(double(q[i]) * double(q[i]));
+    for (const std::size_t i : coordinates_) {
+      out.push_back(double(q[i]));
+      out.push_back(double(q[i]) * double(q[i]));
+    }
     if (!network_) return;
     const std::size_t width = network_->outputs();
     network_->predict(q, rows_, outputs_);
@@ -171,7 +174,8 @@ Bias bias_of(const std::string& name, const BatchMeans& all, double share, doubl
   b.difference_error = batch_error(difference);
   const double coarse = batch_error(all.coarse);
   b.alone = std::hypot(coarse, batch_error(all.fine));
-  b.bias = b.difference / share, b.error = b.difference_error / share;
+  b.bias = b.difference / share;
+  b.error = b.difference_error / share;
   b.run_error = coarse * std::sqrt(length);
   return b;
 }
@@ -240,8 +244,11 @@ Bias root_mean_square(const std::vector<Bias>& all) {
     for (const Bias& b : all) sum += b.*field * (b.*field) / double(all.size());
     return std::sqrt(sum);
   };
-  out.mean = rms(&Bias::mean), out.deviation = rms(&Bias::deviation), out.alone = rms(&Bias::alone);
-  out.error = rms(&Bias::error), out.difference_error = rms(&Bias::difference_error);
+  out.mean = rms(&Bias::mean);
+  out.deviation = rms(&Bias::deviation);
+  out.alone = rms(&Bias::alone);
+  out.error = rms(&Bias::error);
+  out.difference_error = rms(&Bias::difference_error);
   out.run_error = rms(&Bias::run_error);
   const auto less = [](double a, double b) { return std::sqrt(std::max(0.0, a * a - b * b)); };
   out.bias = less(rms(&Bias::bias), out.error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a run and what to change, in words. To add a check, write its function and its row in
-// diagnose.cpp.
+// What is wrong with a run and what to change, in words. To add a check, write its function and its row in checks.cpp.
 #pragma once
 #include "kelvin/analysis/finding.h"
 #include "kelvin/analysis/verdict/evidence.h"
@@ -23,6 +22,13 @@ struct Check {
   std::string_view meaning;
 };
 std::span<const Check> diagnose_checks();
+
+// A mean with its standard error; known if the error can be trusted.
+struct KnownMean {
+  double value = NAN, error = NAN;
+  bool known = false;
+};
+KnownMean known_mean(const Chains&);
 
 // The first sentence is the verdict; then one for each fault, worst first as in the table of checks.
 Finding diagnose(const Samples&);

@@ -20,8 +20,10 @@ std::vector<Curve> traces(const Chains& chains) {
   for (std::size_t w = 0; w < std::min(chains.size(), most_walkers); ++w) {
     Curve curve{.name = fmt::format("walker {}", w)};
     const std::size_t n = chains[w].size(), points = std::min(n, curve_points);
-    for (std::size_t k = 0; k < points; ++k)
-      curve.x.push_back(double(k * n / points)), curve.y.push_back(chains[w][k * n / points]);
+    for (std::size_t k = 0; k < points; ++k) {
+      curve.x.push_back(double(k * n / points));
+      curve.y.push_back(chains[w][k * n / points]);
+    }
     out.push_back(std::move(curve));
   }
   return out;
@@ -57,8 +59,10 @@ Figure autocorrelation_plot(const JudgedQuantity& q) {
   const std::size_t n = std::min(rho.size(), std::size_t(std::max(20.0, 10 * q.time.tau))),
                     points = std::min(n, curve_points);
   Curve curve{.name = "all walkers"};
-  for (std::size_t k = 0; k < points; ++k)
-    curve.x.push_back(double(k * n / points)), curve.y.push_back(rho[k * n / points]);
+  for (std::size_t k = 0; k < points; ++k) {
+    curve.x.push_back(double(k * n / points));
+    curve.y.push_back(rho[k * n / points]);
+  }
   figure.curves.push_back(std::move(curve));
   return figure;
 }
@@ -82,7 +86,8 @@ void add_temperatures(std::vector<Figure>& figures, const Evidence& e) {
                                 .high = {m + error},
                                 .style = "points"});
     };
-    point(part.kinetic, "kinetic", k - 0.1), point(part.configurational, "configurational", k + 0.1);
+    point(part.kinetic, "kinetic", k - 0.1);
+    point(part.configurational, "configurational", k + 0.1);
     means.caption += fmt::format("{}{}", k > 0 ? ", " : "", part.name);
     if (!std::isnan(mean(part.kinetic))) {
       const double low = chi_square_quantile(0.005, part.freedom) / part.freedom,
@@ -138,8 +143,10 @@ std::vector<Figure> diagnose_figures(const Evidence& e) {
                      .y_label = "U + p.p/2m",
                      .curves = traces(e.energy),
                      .caption = "A drift means that the run had not settled."});
-  if (const JudgedQuantity* worst = least_agreed(e))
-    figures.push_back(rank_plot(worst->quantity)), figures.push_back(autocorrelation_plot(*worst));
+  if (const JudgedQuantity* worst = least_agreed(e)) {
+    figures.push_back(rank_plot(worst->quantity));
+    figures.push_back(autocorrelation_plot(*worst));
+  }
   add_temperatures(figures, e);
   return figures;
 }

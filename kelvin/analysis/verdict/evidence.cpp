@@ -21,7 +21,7 @@ constexpr std::size_t few_parameters = 20;
 
 std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
   std::vector<LearningCurve> curves;
-  for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({.name = name});
+  for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
   for (const LogLine& line : read_log(run))
     for (LearningCurve& curve : curves) {
       const ScoreRecord* score = line.score(curve.name);
@@ -50,8 +50,10 @@ double share_at_radius(const Samples& samples, const HeldConstraint& held,
     if (!samples.manifest.arrays.contains(array)) continue;
     const double radius = constraint_on(held, block).numbers.number("radius");
     for (std::size_t w = 0; w < samples.walkers; ++w)
-      for (const double x : samples.array(array, w, samples.draws - 1, 1))
-        stuck += 1 - x * x / (radius * radius) < 1e-3, ++all;
+      for (const double x : samples.array(array, w, samples.draws - 1, 1)) {
+        stuck += 1 - x * x / (radius * radius) < 1e-3;
+        ++all;
+      }
   }
   return stuck / all;
 }
@@ -108,8 +110,10 @@ Evidence evidence_of(const Samples& samples) {
              {},      learning_curves(samples.run)};
   const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
   const Chains potential = statistic("potential");
-  e.potential = ensemble_means(potential, e.together), e.energy = ensemble_means(statistic("energy"), e.together);
-  e.acceptance = statistic("acceptance_rate"), e.diverging = statistic("diverging");
+  e.potential = ensemble_means(potential, e.together);
+  e.energy = ensemble_means(statistic("energy"), e.together);
+  e.acceptance = statistic("acceptance_rate");
+  e.diverging = statistic("diverging");
   const std::size_t rows = samples.record.rows;
   e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
   const Chains steps = statistic("step");

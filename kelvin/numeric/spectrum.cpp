@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/landscape/curvature.h"
+#include "kelvin/numeric/spectrum.h"
 
 #include <cmath>
 #include <numbers>

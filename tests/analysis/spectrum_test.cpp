@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spectra from products with vectors, against matrices whose eigenvalues are known.
-#include "kelvin/analysis/landscape/curvature.h"
+#include "kelvin/numeric/spectrum.h"
 
 #include <Eigen/Eigenvalues>
 #include <numeric>

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kelvin/numeric/eigenpairs.h"
+#include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/mean.h"
 
 namespace kelvin {

@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "kelvin/analysis/columns.h"
-#include "kelvin/analysis/predictive.h"
-#include "kelvin/analysis/summary.h"
+#include "kelvin/analysis/posterior/columns.h"
+#include "kelvin/analysis/posterior/summary.h"
+#include "kelvin/analysis/predictive/predictive.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
 #include "kelvin/function/gemm.h"

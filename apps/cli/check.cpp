@@ -2,11 +2,11 @@
 // `kelvin check`: a conjugate problem, Bayesian linear regression, with the user's scheme, step and temperature. Its
 // posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
 #include "apps/cli/command.h"
-#include "kelvin/analysis/diagnostics.h"
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/io/json.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/statistics.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
 

@@ -50,22 +50,16 @@ Command resume_command();
 Command watch_command();
 Command data_command();
 Command evaluate_command();
-Command predict_command();
-Command landscape_command();
 Command summary_command();
 Command report_command();
-Command analyse_command();
-Command diagnose_command();
 Command export_command();
 Command encode_command();
-Command boundary_command();
-Command certify_command();
-Command compare_command();
 Command list_command();
 Command check_command();
 Command new_command();
 Command page_command();
 Command experiment_command();
+std::vector<Command> analysis_commands();  // of the table of analyses
 
 // A run file with what the command line changes in it.
 struct RunFile {

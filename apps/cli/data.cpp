@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "apps/cli/command.h"
-#include "kelvin/io/load.h"
 #include "kelvin/energy/loss.h"
+#include "kelvin/io/load.h"
 
 namespace kelvin::cli {
 namespace {
@@ -18,7 +18,9 @@ void describe_columns(Table& table, const std::string& split, const Dataset& dat
     double mean = 0, square = 0, low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < data.rows; ++i) {
       const double x = units.original(column, values[i * width + column]);
-      mean += x / double(data.rows), low = std::min(low, x), high = std::max(high, x);
+      mean += x / double(data.rows);
+      low = std::min(low, x);
+      high = std::max(high, x);
     }
     for (std::size_t i = 0; i < data.rows; ++i)
       square += std::pow(units.original(column, values[i * width + column]) - mean, 2) / double(data.rows);

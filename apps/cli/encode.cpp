@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/encode.h"
+#include "kelvin/analysis/predictive/encode.h"
 
 #include <filesystem>
 #include <map>

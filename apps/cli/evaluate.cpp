@@ -5,6 +5,7 @@
 #include "kelvin/energy/hessian.h"
 #include "kelvin/io/json.h"
 #include "kelvin/io/problem.h"
+#include "kelvin/numeric/linear.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/trajectory/samples.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "apps/cli/command.h"
-#include "kelvin/analysis/analyses.h"
+#include "kelvin/analysis/analysis.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/text.h"
 #include "kelvin/data/batch.h"
@@ -99,10 +99,10 @@ Table layer_table() {
 
 Table analysis_table() {
   Table t;
-  for (const Analysis& a : analyses()) {
+  for (const Analysis* a : analyses_in("analyse")) {
     std::string takes;
-    for (const auto option : a.takes) takes += (takes.empty() ? "" : ", ") + option_name(option);
-    t.row({{"name", a.name}, {"meaning", a.meaning}, {"takes", takes}});
+    for (const OptionField& option : a->ask().options) takes += (takes.empty() ? "" : ", ") + option_name(option.name);
+    t.row({{"name", a->name}, {"meaning", a->meaning}, {"takes", takes}});
   }
   return t;
 }

@@ -58,11 +58,10 @@ struct ProgramArguments {
   }
 };
 
-constexpr Command (*commands[])() = {
-    new_command,     data_command,       train_command,   sample_command,   resume_command,  watch_command,
-    summary_command, diagnose_command,   predict_command, boundary_command, certify_command, landscape_command,
-    analyse_command, compare_command,    report_command,  export_command,   encode_command,  evaluate_command,
-    check_command,   experiment_command, list_command,    page_command};
+constexpr Command (*before_analyses[])() = {new_command,    data_command,  train_command,  sample_command,
+                                            resume_command, watch_command, summary_command};
+constexpr Command (*after_analyses[])() = {report_command, export_command,     encode_command, evaluate_command,
+                                           check_command,  experiment_command, list_command,   page_command};
 
 void run_program(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == "--version") return print(std::string(version()) + "\n");
@@ -74,7 +73,9 @@ void run_program(const std::vector<std::string>& words) {
       .footer = "Start with:  kelvin new spiral -o spiral.toml  and  kelvin sample spiral.toml",
       .call = calls(+[](const ProgramArguments&) {}),
   };
-  for (const auto& row : commands) program.commands.push_back(row());
+  for (const auto& row : before_analyses) program.commands.push_back(row());
+  for (Command& command : analysis_commands()) program.commands.push_back(std::move(command));
+  for (const auto& row : after_analyses) program.commands.push_back(row());
   run_command(program, program.name, words);
 }
 

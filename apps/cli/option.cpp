@@ -114,9 +114,13 @@ struct KindOf {
   std::string_view operator()(std::vector<std::string>*) const { return "TEXT"; }
 };
 
+// A number that may not be given stands for something that its meaning says.
 struct DefaultOf {
+  const Bounds& range;
   template <class Number>
   std::string operator()(const Number* number) const {
+    const double x = double(*number);
+    if (x < range.least || x > range.most || (range.open && x == range.least)) return "";
     return fmt::format("{}", *number);
   }
   std::string operator()(const std::string* text) const { return *text; }
@@ -145,7 +149,9 @@ std::string Option::kind() const {
   return text;
 }
 
-std::string Option::default_text() const { return usage.shows_default ? std::visit(DefaultOf{}, place) : ""; }
+std::string Option::default_text() const {
+  return usage.shows_default ? std::visit(DefaultOf{usage.range}, place) : "";
+}
 
 void Option::assign(const std::vector<std::string>& words) const {
   if (words.size() > 1 && !flag() && !numbers() && !texts())

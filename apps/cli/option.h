@@ -14,14 +14,12 @@
 // The type of a field says how it is written: --json, --seed 1, --set a=1 --set b=2 (texts), --scale 0.1,1 (numbers).
 // An underscore in a name is a hyphen on the command line.
 #pragma once
-#include <cmath>
-#include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "kelvin/core/error.h"
+#include "kelvin/core/option.h"
 
 namespace kelvin::cli {
 
@@ -30,34 +28,7 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-struct Range {
-  double least = -INFINITY, most = INFINITY;
-  bool open = false;  // `least` itself lies outside
-};
-inline constexpr Range positive = {.least = 0, .open = true}, not_negative = {.least = 0};
-
-// How an option is written, where its name and type do not say it.
-struct Usage {
-  bool positional = false;  // its value stands by itself, without a name
-  bool required = false;
-  Range range = {};                               // of numbers
-  std::span<const std::string_view> one_of = {};  // of texts
-  int count = 0;                                  // so many numbers; 0 is any number of them
-  std::string_view needs = {}, excludes = {};     // the field of another option
-  bool shows_default = false;                     // in the help text
-};
-inline constexpr Usage argument = {.positional = true, .required = true};
-inline constexpr Usage optional_argument = {.positional = true};
-
-using Place = std::variant<bool*, long*, std::size_t*, double*, std::optional<double>*, std::string*,
-                           std::vector<double>*, std::vector<std::string>*>;
-
-struct Option {
-  std::string name;  // of the field
-  Place place;       // of its value
-  std::string meaning;
-  Usage usage;
-
+struct Option : OptionField {
   std::string spelling() const;       // --per-walker, or the name of what stands by itself
   std::string all_spellings() const;  // with the short one: -o,--out
   std::string kind() const;           // what help calls its values: INT:POSITIVE
@@ -74,9 +45,7 @@ using Given = std::vector<std::string>;  // the fields that a command line gave 
 template <class Arguments>
 std::vector<Option> listed_options(Arguments& arguments) {
   std::vector<Option> options;
-  arguments.fields([&](std::string_view name, auto& place, std::string_view meaning, const Usage& usage = Usage()) {
-    options.push_back({std::string(name), &place, std::string(meaning), usage});
-  });
+  for (OptionField& field : option_fields(arguments)) options.push_back({std::move(field)});
   return options;
 }
 

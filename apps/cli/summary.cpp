@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/summary.h"
+#include "kelvin/analysis/posterior/summary.h"
 
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"

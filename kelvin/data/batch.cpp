@@ -32,10 +32,10 @@ Size parsed(const std::string& text, const std::string& where) {
   return percent ? Size{.share = x / 100} : Size{.count = x};
 }
 
-Stream stream(const Deck& d, std::uint64_t step) { return {.key = d.key, .walker = d.walker, .step = step}; }
+Stream stream(const BatchState& d, std::uint64_t step) { return {.key = d.key, .walker = d.walker, .step = step}; }
 
 // Fisher-Yates: every permutation equally likely.
-void shuffle(Deck& d, std::uint64_t epoch) {
+void shuffle(BatchState& d, std::uint64_t epoch) {
   if (d.epoch == epoch) return;
   std::iota(d.order.begin(), d.order.end(), 0u);
   random_bits(stream(d, epoch), d.bits);
@@ -43,30 +43,30 @@ void shuffle(Deck& d, std::uint64_t epoch) {
   d.epoch = epoch;
 }
 
-std::span<const std::uint32_t> slice(const Deck& d, std::uint64_t k) {
+std::span<const std::uint32_t> slice(const BatchState& d, std::uint64_t k) {
   return std::span(d.order).subspan(k * d.size, std::min<std::uint64_t>(d.size, d.rows - k * d.size));
 }
 
-std::span<const std::uint32_t> shuffled(Deck& d, std::uint64_t n) {
+std::span<const std::uint32_t> shuffled(BatchState& d, std::uint64_t n) {
   shuffle(d, n / d.slices());
   return slice(d, n % d.slices());
 }
 
-std::span<const std::uint32_t> symmetric(Deck& d, std::uint64_t n) {
+std::span<const std::uint32_t> symmetric(BatchState& d, std::uint64_t n) {
   const std::uint64_t m = d.slices(), k = n % (2 * m);
   shuffle(d, n / (2 * m));
   return slice(d, k < m ? k : 2 * m - 1 - k);
 }
 
-std::span<const std::uint32_t> sequential(Deck& d, std::uint64_t n) { return slice(d, n % d.slices()); }
+std::span<const std::uint32_t> sequential(BatchState& d, std::uint64_t n) { return slice(d, n % d.slices()); }
 
-std::span<const std::uint32_t> with_replacement(Deck& d, std::uint64_t n) {
+std::span<const std::uint32_t> with_replacement(BatchState& d, std::uint64_t n) {
   for (std::uint32_t i = 0; i < d.size; ++i) d.batch[i] = below(d.rows, stream(d, n), i);
   return d.batch;
 }
 
 // The first steps of a Fisher-Yates shuffle, undone afterwards, so that a call costs the batch and not the rows.
-std::span<const std::uint32_t> without_replacement(Deck& d, std::uint64_t n) {
+std::span<const std::uint32_t> without_replacement(BatchState& d, std::uint64_t n) {
   for (std::uint32_t i = 0; i < d.size; ++i) {
     d.swaps[i] = i + below(d.rows - i, stream(d, n), i);
     std::swap(d.order[i], d.order[d.swaps[i]]);
@@ -119,21 +119,21 @@ Batches::Batches(const BatchSettings& settings, std::size_t rows, std::uint64_t 
   if (rows > std::numeric_limits<std::uint32_t>::max())
     throw Error("a dataset of {} rows is too large for minibatches; {} is the most", rows,
                 std::numeric_limits<std::uint32_t>::max());
-  deck_.key = stream_key(seed, "batch");
-  deck_.walker = walker;
-  deck_.rows = std::uint32_t(rows);
-  deck_.size = settings.size.of(rows);
+  state_.key = stream_key(seed, "batch");
+  state_.walker = walker;
+  state_.rows = std::uint32_t(rows);
+  state_.size = settings.size.of(rows);
   if (full()) return;
-  deck_.order.resize(rows);
-  deck_.bits.resize(rows);
-  std::iota(deck_.order.begin(), deck_.order.end(), 0u);
-  deck_.swaps.resize(deck_.size);
-  deck_.batch.resize(deck_.size);
+  state_.order.resize(rows);
+  state_.bits.resize(rows);
+  std::iota(state_.order.begin(), state_.order.end(), 0u);
+  state_.swaps.resize(state_.size);
+  state_.batch.resize(state_.size);
 }
 
 std::span<const std::uint32_t> Batches::operator()(std::uint64_t n) {
   if (full()) return {};
-  return order_->rows(deck_, n);
+  return order_->rows(state_, n);
 }
 
 }  // namespace kelvin

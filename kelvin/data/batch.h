@@ -38,7 +38,7 @@ struct BatchSettings {
 };
 
 // What an order works with. `order` is a permutation of all rows: that of `epoch`, once an epoch has been shuffled.
-struct Deck {
+struct BatchState {
   std::uint64_t key = 0;
   std::uint32_t walker = 0, rows = 0, size = 0;
   std::uint64_t epoch = ~std::uint64_t(0);
@@ -49,7 +49,7 @@ struct Deck {
 
 struct BatchOrder {
   std::string_view name, meaning;
-  std::span<const std::uint32_t> (*rows)(Deck&, std::uint64_t n);
+  std::span<const std::uint32_t> (*rows)(BatchState&, std::uint64_t n);
   bool replaces;   // a row may come twice in a batch
   int bias_order;  // the power of h in what the noise of batches adds to averages; lower for words of lower order
 };
@@ -58,10 +58,10 @@ std::span<const BatchOrder> batch_orders();
 class Batches {
  public:
   Batches(const BatchSettings&, std::size_t rows, std::uint64_t seed, std::uint32_t walker);
-  bool full() const { return deck_.size == deck_.rows; }
+  bool full() const { return state_.size == state_.rows; }
   // Variance of the mean over a batch, in units of the variance of one row: 1/S, or (1 - S/N)/S if no row comes twice.
   double share_of_variance() const {
-    const double S = deck_.size, N = deck_.rows;
+    const double S = state_.size, N = state_.rows;
     return full() ? 0 : order_->replaces ? 1 / S : (1 - S / N) / S;
   }
   double bias_order() const { return full() ? std::numeric_limits<double>::infinity() : order_->bias_order; }
@@ -70,7 +70,7 @@ class Batches {
 
  private:
   const BatchOrder* order_;
-  Deck deck_;
+  BatchState state_;
 };
 
 }  // namespace kelvin

@@ -81,7 +81,10 @@ class Parser {
     }
     std::size_t best = columns_.size(), length = 0;  // the longest name that fits: x10 is not x1 followed by 0
     for (std::size_t j = 0; j < columns_.size(); ++j)
-      if (columns_[j].size() > length && rest_.starts_with(columns_[j])) best = j, length = columns_[j].size();
+      if (columns_[j].size() > length && rest_.starts_with(columns_[j])) {
+        best = j;
+        length = columns_[j].size();
+      }
     if (length == 0) wrong();
     take(columns_[best]);
     return [best](const double* row) { return row[best]; };

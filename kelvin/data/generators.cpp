@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/noise.h"
 #include "kelvin/core/text.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -140,14 +140,15 @@ Dataset factor(const Choice& is, const Draws& z) {
   const double low = is.number("smallest"), high = is.number("largest");
   std::vector<double> numbers(n * n);
   normals({.key = z.shared}, 0, numbers);
-  const auto random = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), Eigen::Index(n), Eigen::Index(n));
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::MatrixXd(random + random.transpose()));
+  std::vector<double> symmetric(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) symmetric[i * n + j] = numbers[i * n + j] + numbers[j * n + i];
+  const SymmetricEigen solved = symmetric_eigen(symmetric);
   Dataset data = empty_set(n, n);
   data.targets.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const double l = n == 1 ? low : low + (high - low) * double(i) / double(n - 1);
-    const Eigen::VectorXd x = std::sqrt(double(n) * l) * solved.eigenvectors().col(Eigen::Index(i));
-    data.inputs.insert(data.inputs.end(), x.begin(), x.end());
+    for (const double v : solved.vector(i)) data.inputs.push_back(std::sqrt(double(n) * l) * v);
   }
   return data;
 }
@@ -161,13 +162,15 @@ Path path(std::string name, double low, double high, PointOf&& f) {
   Path out{std::move(name), {}, {}, false};
   for (int i = 0; i <= n; ++i) {
     const Point at = f(low + (high - low) * i / n);
-    out.x.push_back(at.x1), out.y.push_back(at.x2);
+    out.x.push_back(at.x1);
+    out.y.push_back(at.x2);
   }
   return out;
 }
 
 Path between(Path line) {
-  line.name = "true boundary", line.between = true;
+  line.name = "true boundary";
+  line.between = true;
   return line;
 }
 

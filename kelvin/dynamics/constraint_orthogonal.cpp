@@ -7,7 +7,7 @@
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/dynamics/constraint_loops.h"
 #include "kelvin/function/gemm.h"
-#include "kelvin/function/initialiser.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/energy/coordinates.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <vector>
+
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -44,11 +45,9 @@ class LowerTriangle final : public Coordinates<Real> {
     std::copy(x.begin() + long(n_), x.end(), q.begin() + long(n_));
   }
   void to_coordinates(std::span<Real> q) override {
-    const auto n = Eigen::Index(n_);
-    Eigen::VectorXd v(n);
-    for (std::size_t i = 0; i < n_; ++i) v[Eigen::Index(i)] = double(q[i]);
-    Eigen::Map<const Eigen::MatrixXd>(factor_.data(), n, n).template triangularView<Eigen::Lower>().solveInPlace(v);
-    for (std::size_t i = 0; i < n_; ++i) q[i] = Real(v[Eigen::Index(i)]);
+    std::vector<double> v(q.begin(), q.begin() + long(n_));
+    solve_lower(factor_, v);
+    for (std::size_t i = 0; i < n_; ++i) q[i] = Real(v[i]);
   }
   // Entry j of L' g needs g[j] and what lies below, so it may be put where g[j] was.
   void pull_back(std::span<Real> g) override {

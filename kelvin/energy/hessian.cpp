@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/error.h"
 
 namespace kelvin {
@@ -72,16 +71,6 @@ std::vector<double> hessian(Energy<double>& energy, std::span<const double> q, B
     }
   }
   return h;
-}
-
-std::vector<double> eigenvalues(std::span<const double> symmetric) {
-  const auto n = Eigen::Index(std::lround(std::sqrt(double(symmetric.size()))));
-  if (std::size_t(n * n) != symmetric.size())
-    throw Error("{} numbers are not a square matrix; give n x n", symmetric.size());
-  const Eigen::MatrixXd matrix = Eigen::Map<const Eigen::MatrixXd>(symmetric.data(), n, n);
-  const Eigen::VectorXd values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
-  return {values.begin(), values.end()};
 }
 
 }  // namespace kelvin

@@ -27,7 +27,4 @@ class HessianAt {
 // n x n, row by row, symmetric. At most 2000 parameters: it costs 2 n gradients and n^2 numbers.
 std::vector<double> hessian(Energy<double>&, std::span<const double> q, Batch rows);
 
-// Eigenvalues of a symmetric n x n matrix, ascending.
-std::vector<double> eigenvalues(std::span<const double> symmetric);
-
 }  // namespace kelvin

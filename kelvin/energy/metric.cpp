@@ -4,21 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/error.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
-namespace {
-
-// A symmetric matrix, so rows may be columns.
-Eigen::Map<const Eigen::MatrixXd> symmetric(const std::vector<double>& entries, std::size_t n) {
-  return {entries.data(), Eigen::Index(n), Eigen::Index(n)};
-}
-
-std::vector<double> entries_of(const Eigen::MatrixXd& m) { return {m.data(), m.data() + m.size()}; }
-
-}  // namespace
-
 template <class Real>
 PointCloud<Real> cloud_of(const std::vector<LargeArray<Real>>& points, std::vector<MetricSpan> stretches) {
   PointCloud<Real> out{{}, std::move(stretches), {}};
@@ -43,21 +32,15 @@ template <class Real>
 LowRankMetric<Real>::LowRankMetric(std::shared_ptr<const PointCloud<Real>> cloud,
                                    const std::vector<std::size_t>& counting, double blending)
     : cloud_(std::move(cloud)) {
-  const auto n = Eigen::Index(counting.size());
   for (const auto& [offset, size] : cloud_->stretches)
     for (const std::size_t k : counting) points_.push_back(cloud_->points[k].data() + offset);
-  along_.resize(counting.size()), weights_.resize(counting.size());
-  const double c = blending / double(n);
-  // X = D C for the chosen points, C taking off their mean.
-  const Eigen::MatrixXd about_mean = Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Constant(n, n, 1 / double(n));
-  for (const auto& all : cloud_->products) {
-    const Eigen::MatrixXd products = symmetric(all, cloud_->points.size())(counting, counting);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(Eigen::MatrixXd(about_mean * products * about_mean));
-    const Eigen::ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
-    const Eigen::MatrixXd E = about_mean * solved.eigenvectors();
-    stretching_.push_back(entries_of(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose()));
-    shrinking_.push_back(entries_of(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose()));
-    log_determinant_ += root.log().sum();
+  along_.resize(counting.size());
+  weights_.resize(counting.size());
+  for (const auto& products : cloud_->products) {
+    LowRankRoot root = low_rank_root(products, counting, blending / double(counting.size()));
+    stretching_.push_back(std::move(root.stretching));
+    shrinking_.push_back(std::move(root.shrinking));
+    log_determinant_ += root.log_determinant;
   }
 }
 
@@ -69,8 +52,7 @@ void LowRankMetric<Real>::add(std::span<Real> v, const std::vector<std::vector<d
     const auto [offset, size] = cloud_->stretches[s];
     const Arrays<Coarsened<Real>> points{points_.data() + s * count, count, size};
     dots(points, v.data() + offset, along_.data());
-    Eigen::Map<Eigen::VectorXd>(weights_.data(), Eigen::Index(count)).noalias() =
-        symmetric(inner[s], count).lazyProduct(Eigen::Map<const Eigen::VectorXd>(along_.data(), Eigen::Index(count)));
+    small_product(inner[s], along_, weights_);
     add_multiples(points, weights_.data(), v.data() + offset);
   }
 }

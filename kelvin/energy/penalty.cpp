@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/energy/penalty.h"
 
-#include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "kelvin/energy/quadratic.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -31,16 +32,13 @@ double square(const Block&, std::span<const Real> q, PenaltyNumbers n, std::span
 template <class Real>
 double orthogonal(const Block& block, std::span<const Real> q, PenaltyNumbers n, std::span<Real> g) {
   if (!block.is_matrix()) return 0;
-  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto rows = Eigen::Index(block.rows()), columns = Eigen::Index(block.columns());
-  const Eigen::Map<const Matrix> W(q.data(), rows, columns);
-  Eigen::Map<Matrix> slope(g.data(), rows, columns);
-  const bool tall = rows >= columns;
-  Matrix off = tall ? Matrix(W.transpose() * W) : Matrix(W * W.transpose());
-  off.diagonal().array() -= Real(1);
-  if (tall) slope += Real(4 * n.strength) * (W * off);
-  else slope += Real(4 * n.strength) * (off * W);
-  return n.strength * off.template cast<double>().squaredNorm();
+  const RowMajor<Real> W{q.data(), block.rows(), block.columns()};
+  const bool tall = W.rows >= W.columns;
+  const OffOrthogonal<Real> apart = off_orthogonal(W);
+  const std::size_t side = std::min(W.rows, W.columns);
+  const RowMajor<Real> off{apart.numbers.data(), side, side};
+  add_product(Real(4 * n.strength), tall ? W : off, tall ? off : W, g.data());
+  return n.strength * apart.square;
 }
 
 // strength (|w|^2 - r^2)^2 for each row w of a matrix, what the constraint "norm" holds at 0. Its gradient is

@@ -10,7 +10,7 @@ namespace kelvin {
 
 // What an evaluation is told besides the parameters.
 struct Evaluation {
-  Batch rows;                         // of the data; empty means every row
+  Batch rows = {};                    // of the data; empty means every row
   int piece = 0;                      // which piece of U: 0 for all of it
   std::span<const char> wanted = {};  // of which blocks the gradient is; empty: of all. What is not need not be written
 };

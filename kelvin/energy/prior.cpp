@@ -13,7 +13,7 @@
 #include "kelvin/energy/quadratic.h"
 #include "kelvin/function/activation.h"
 #include "kelvin/function/gemm.h"
-#include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -131,41 +131,49 @@ bool frozen(const std::string& block, const std::vector<std::string>& patterns) 
 
 std::string quoted(const std::vector<std::string>& names) { return fmt::format("\"{}\"", fmt::join(names, "\", \"")); }
 
+double norm_of(std::span<const double> x) { return std::sqrt(square_norm(x)); }
+
+void take_off_mean(std::span<double> x) {
+  double sum = 0;
+  for (const double v : x) sum += v;
+  for (double& v : x) v -= sum / double(x.size());
+}
+
 // Least squares of the targets on the inputs (and a constant): what a network without hidden layers can do with them.
 struct LinearFit {
-  Eigen::MatrixXd x;      // inputs; with a constant: less their means; columns of length 1
+  std::size_t rows, columns;
+  std::vector<double> x;  // inputs, column by column; with a constant: less their means; columns of length 1
   std::string dependent;  // why there is no unique fit; empty if there is one
 
-  LinearFit(const Dataset& data, bool weights, bool constant) {
-    const auto rows = Eigen::Index(data.rows), columns = Eigen::Index(weights ? data.input_count() : 0);
+  LinearFit(const Dataset& data, bool weights, bool constant)
+      : rows(data.rows), columns(weights ? data.input_count() : 0) {
     if (rows < columns + constant) {
       dependent = fmt::format("{} rows cannot fix {} weights per output", rows, columns + constant);
       return;
     }
-    using RowByRow = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    x = Eigen::Map<const RowByRow>(data.inputs.data(), rows, Eigen::Index(data.input_count())).leftCols(columns);
-    for (Eigen::Index j = 0; j < columns; ++j) {
-      const double before = x.col(j).norm();
-      if (constant) x.col(j).array() -= x.col(j).mean();
-      const double after = x.col(j).norm();
+    x.resize(rows * columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+      const std::span<double> column = std::span(x).subspan(j * rows, rows);
+      for (std::size_t i = 0; i < rows; ++i) column[i] = data.inputs[i * data.input_count() + j];
+      const double before = norm_of(column);
+      if (constant) take_off_mean(column);
+      const double after = norm_of(column);
       if (after <= 1e-12 * before) {
-        dependent =
-            fmt::format("input \"{}\" is {}", data.input_names[std::size_t(j)], constant ? "constant" : "always 0");
+        dependent = fmt::format("input \"{}\" is {}", data.input_names[j], constant ? "constant" : "always 0");
         return;
       }
-      x.col(j) /= after;
+      for (double& v : column) v /= after;
     }
     if (columns == 0) return;
     // Eigenvalues of x^T x are squares of the singular values: 1e-12 here means columns alike to one part in a million.
-    const Eigen::VectorXd values =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(gram(), Eigen::EigenvaluesOnly).eigenvalues();
-    const auto rank = (values.array() > 1e-12 * values.maxCoeff()).count();
-    if (rank < columns) dependent = fmt::format("the {} inputs are linearly dependent (rank {})", columns, rank);
+    const std::vector<double> values = eigenvalues(gram());
+    const auto rank = std::ranges::count_if(values, [&](double v) { return v > 1e-12 * values.back(); });
+    if (std::size_t(rank) < columns)
+      dependent = fmt::format("the {} inputs are linearly dependent (rank {})", columns, rank);
   }
 
-  Eigen::MatrixXd gram() const {
-    const std::size_t rows = std::size_t(x.rows()), columns = std::size_t(x.cols());
-    Eigen::MatrixXd out(x.cols(), x.cols());
+  std::vector<double> gram() const {
+    std::vector<double> out(columns * columns);
     // Stored column by column, x is x^T row by row.
     gemm(1, {x.data(), columns, rows, rows}, {x.data(), columns, rows, rows, true}, 0, out.data(), columns);
     return out;
@@ -175,15 +183,18 @@ struct LinearFit {
 bool may_fit_exactly(const Dataset& data, std::span<const double> targets) {
   const LinearFit fit(data, true, true);
   if (!fit.dependent.empty() || data.rows <= data.input_count() + 1) return true;
-  const auto rows = Eigen::Index(data.rows), width = Eigen::Index(targets.size() / data.rows);
-  const Eigen::LLT<Eigen::MatrixXd> gram(fit.gram());
-  for (Eigen::Index k = 0; k < width; ++k) {
-    Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<>>(targets.data() + k, rows,
-                                                                                   Eigen::InnerStride<>(width));
-    const double before = y.norm();
-    y.array() -= y.mean();
-    y -= fit.x * gram.solve(fit.x.transpose() * y);
-    if (y.norm() <= 1e-6 * before) return true;
+  const std::size_t width = targets.size() / data.rows;
+  const RowsView turned{fit.x, fit.rows};  // x^T row by row
+  const Cholesky gram(fit.gram());
+  for (std::size_t k = 0; k < width; ++k) {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < data.rows; ++i) y.push_back(targets[i * width + k]);
+    const double before = norm_of(y);
+    take_off_mean(y);
+    std::vector<double> weights = gram.solve(product(turned, y));
+    for (double& w : weights) w = -w;
+    add_turned_product(turned, weights, y);
+    if (norm_of(y) <= 1e-6 * before) return true;
   }
   return false;
 }

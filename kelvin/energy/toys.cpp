@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <unsupported/Eigen/SpecialFunctions>
 
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/core/noise.h"
-#include "kelvin/function/block.h"
 #include "kelvin/energy/quadratic.h"
+#include "kelvin/function/block.h"
+#include "kelvin/numeric/distribution.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -64,9 +64,9 @@ Moments repeated(const LineMoments& m, std::size_t n) {
 // ---- gaussian: U = (q - mean)^T K (q - mean) / 2
 
 struct Quadratic {
-  Eigen::VectorXd mean;
-  Eigen::VectorXd stiffness;      // diagonal of K, if K is diagonal
-  Eigen::MatrixXd K, covariance;  // otherwise
+  std::vector<double> mean;
+  std::vector<double> stiffness;      // diagonal of K, if K is diagonal
+  std::vector<double> K, covariance;  // otherwise
 };
 
 Quadratic quadratic(const Choice& c) {
@@ -79,48 +79,44 @@ Quadratic quadratic(const Choice& c) {
     if (n * n != covariance.size())
       throw Error("toy \"{}\": covariance has {} numbers; give all of an n x n matrix, row by row", c.name,
                   covariance.size());
-    out.covariance = Eigen::Map<const Eigen::MatrixXd>(covariance.data(), Eigen::Index(n), Eigen::Index(n));
-    const Eigen::LLT<Eigen::MatrixXd> root(out.covariance);
-    if (out.covariance != out.covariance.transpose() || root.info() != Eigen::Success)
+    out.covariance = covariance;
+    const Cholesky root(covariance);
+    bool symmetric = true;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j) symmetric &= covariance[i * n + j] == covariance[j * n + i];
+    if (!symmetric || !root.positive_definite())
       throw Error("toy \"{}\": covariance must be symmetric and positive definite", c.name);
-    out.K = root.solve(Eigen::MatrixXd::Identity(Eigen::Index(n), Eigen::Index(n)));
+    out.K = root.inverse();
   } else {
     if (stiffness.size() != 1 && stiffness.size() != n)
       throw Error("toy \"{}\": {} stiffnesses for dimension {}; give one for all, or one for each", c.name,
                   stiffness.size(), n);
-    out.stiffness.resize(Eigen::Index(n));
-    for (std::size_t i = 0; i < n; ++i) out.stiffness[Eigen::Index(i)] = stiffness[stiffness.size() == 1 ? 0 : i];
-    if (!(out.stiffness.minCoeff() > 0)) throw Error("toy \"{}\": every stiffness must be above 0", c.name);
+    for (std::size_t i = 0; i < n; ++i) out.stiffness.push_back(stiffness[stiffness.size() == 1 ? 0 : i]);
+    if (!std::all_of(out.stiffness.begin(), out.stiffness.end(), [](double k) { return k > 0; }))
+      throw Error("toy \"{}\": every stiffness must be above 0", c.name);
   }
   if ((mean.size() != 1 && mean.size() != n) || (dimension != 0 && dimension != n))
     throw Error(
         "toy \"{}\": {} means and dimension {} do not fit {} coordinates; leave them out, or give one mean for all",
         c.name, mean.size(), dimension, n);
-  out.mean.resize(Eigen::Index(n));
-  for (std::size_t i = 0; i < n; ++i) out.mean[Eigen::Index(i)] = mean[mean.size() == 1 ? 0 : i];
+  for (std::size_t i = 0; i < n; ++i) out.mean.push_back(mean[mean.size() == 1 ? 0 : i]);
   return out;
 }
 
 ToyEnergy gaussian(const Choice& c) {
   const Quadratic k = quadratic(c);
-  const std::size_t n = std::size_t(k.mean.size());
-  if (k.K.size() == 0) return {n, {}, c.numbers("stiffness"), c.numbers("mean")};
-  return {n,
-          [k](In q, Out g) {
-            const Eigen::Map<const Eigen::VectorXd> x(q.data(), Eigen::Index(q.size()));
-            Eigen::Map<Eigen::VectorXd> slope(g.data(), Eigen::Index(g.size()));
-            slope = k.K.lazyProduct(x - k.mean);
-            return slope.dot(x - k.mean) / 2;
-          },
-          {},
-          {}};
+  const std::size_t n = k.mean.size();
+  if (k.K.empty()) return {n, {}, c.numbers("stiffness"), c.numbers("mean")};
+  return {n, [k](In q, Out g) { return spring_energy(k.K, k.mean, q, g); }, {}, {}};
 }
 
 Moments gaussian_moments(const Choice& c, double T) {
   const Quadratic k = quadratic(c);
-  const Eigen::VectorXd variance =
-      k.K.size() == 0 ? Eigen::VectorXd(T * k.stiffness.cwiseInverse()) : T * k.covariance.diagonal();
-  return {{k.mean.begin(), k.mean.end()}, {variance.begin(), variance.end()}, double(k.mean.size()) * T / 2};
+  const std::size_t n = k.mean.size();
+  std::vector<double> variance;
+  for (std::size_t i = 0; i < n; ++i)
+    variance.push_back(T * (k.K.empty() ? 1 / k.stiffness[i] : k.covariance[i * n + i]));
+  return {k.mean, variance, double(n) * T / 2};
 }
 
 // One number for each of n coordinates, from a list of one or n.
@@ -145,12 +141,9 @@ ToyEnergy noisy(const Choice& c) {
   if (n * rows > 100'000'000) throw Error("toy \"{}\": {} rows of {} numbers are too many", c.name, rows, n);
   std::vector<double> pulls(n * rows);
   normals({stream_key(0, "noisy"), 0, 0, 0}, 0, std::span(pulls));
-  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> x(pulls.data(), Eigen::Index(rows),
-                                                                                       Eigen::Index(n));
-  x.rowwise() -= x.colwise().mean().eval();
-  const Eigen::Map<const Eigen::ArrayXd> variance(noise.data(), Eigen::Index(n));
-  const Eigen::VectorXd scale = (variance * double(rows)).sqrt() / x.colwise().norm().transpose().array();
-  x *= scale.asDiagonal();
+  std::vector<double> lengths;
+  for (const double variance : noise) lengths.push_back(std::sqrt(variance * double(rows)));
+  centre_and_scale(pulls, lengths);
   return {n,
           [stiffness](In q, Out g) {
             double u = 0;
@@ -368,8 +361,8 @@ ToyEnergy skewed(const Choice& c) {
 }
 
 Moments skewed_moments(const Choice& c, double T) {
-  const double k = above_0(c, "k"), mean = Eigen::numext::digamma(k / T) + std::log(T);
-  return {{mean}, {Eigen::numext::zeta(2.0, k / T)}, k - k * mean};
+  const double k = above_0(c, "k"), mean = digamma(k / T) + std::log(T);
+  return {{mean}, {trigamma(k / T)}, k - k * mean};
 }
 
 // ---- ring: U = strength (|q| - radius)^2 / 2
@@ -410,7 +403,7 @@ constexpr Parameter gaussian_parameters[] = {
     {"mean", "[0.0]", "one for all coordinates, or one for each"},
     {"dimension", "0", "number of coordinates; 0: as many as the other parameters say"}};
 constexpr Parameter double_well_parameters[] = {{"height", "3.0", "of the barrier between the wells, without tilt"},
-                                         {"tilt", "0.25", "slope that makes the left well the deeper one"}};
+                                                {"tilt", "0.25", "slope that makes the left well the deeper one"}};
 constexpr Parameter mixture_parameters[] = {{"grid", "5", "modes along each coordinate"},
                                             {"spacing", "2.0", "distance of neighbouring modes"},
                                             {"sd", "0.3", "standard deviation of each mode"},

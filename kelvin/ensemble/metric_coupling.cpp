@@ -9,6 +9,8 @@
 #include "kelvin/chain/stiffness.h"
 #include "kelvin/core/pack.h"
 #include "kelvin/energy/hessian.h"
+#include "kelvin/numeric/linear.h"
+#include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/mean.h"
 
 namespace kelvin {

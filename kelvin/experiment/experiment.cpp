@@ -80,7 +80,10 @@ std::vector<std::vector<double>> places_of(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     std::vector<std::vector<double>> longer;
     for (const auto& place : places)
-      for (const double x : axis.values) longer.push_back(place), longer.back().push_back(x);
+      for (const double x : axis.values) {
+        longer.push_back(place);
+        longer.back().push_back(x);
+      }
     places = std::move(longer);
   }
   return places;
@@ -125,7 +128,7 @@ Map map_of_classifier(const Problem<Real>& problem, std::span<const Real> q, std
   if (!probabilities)
     throw Error("maps and boundaries are of probabilities, which loss \"{}\" has none of", problem.settings.model.loss);
   probabilities(rows, outputs, raw.data(), shares.data());
-  Map map{line, line, std::vector<double>(rows), "heat", {}, "probability of the second class"};
+  Map map{.x = line, .y = line, .z = std::vector<double>(rows), .label = "probability of the second class"};
   for (std::size_t i = 0; i < rows; ++i) map.z[i] = double(shares[i * classes + 1]);
   return map;
 }
@@ -141,9 +144,13 @@ struct Sums {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const double n = double(parts[i].freedom()), T = chain.part(i).T;
       const PartReading& r = chain.reading().parts[i];
-      freedom += n, k += r.kinetic_energy / (T / 2), v += n * r.configurational_temperature / T;
+      freedom += n;
+      k += r.kinetic_energy / (T / 2);
+      v += n * r.configurational_temperature / T;
     }
-    ++steps, kinetic += k / freedom, virial += v / freedom;
+    ++steps;
+    kinetic += k / freedom;
+    virial += v / freedom;
   }
   Averages averages() const {
     return steps ? Averages{steps, kinetic / double(steps), virial / double(steps)} : Averages{};
@@ -217,7 +224,8 @@ Outcome perform_in(const Experiment& experiment, std::size_t cell, long seed) {
     }
     if (about.classifier > 1 && seed == 1) {
       const Map map = map_of_classifier<Real>(problem, chain.q(), std::size_t(about.classifier));
-      outcome.map_x = map.x, outcome.map_y = map.y;
+      outcome.map_x = map.x;
+      outcome.map_y = map.y;
       for (const double p : map.z) outcome.map.push_back(std::round(1e3 * p) / 1e3);
     }
   } catch (const Error& e) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kelvin/analysis/contour.h"
-#include "kelvin/analysis/landscape.h"
+#include "kelvin/analysis/landscape/landscape.h"
+#include "kelvin/analysis/predictive/contour.h"
 #include "kelvin/chain/affine_map.h"
-#include "kelvin/numeric/mean.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/numeric/mean.h"
 
 namespace kelvin {
 namespace {
@@ -25,7 +25,10 @@ double near_zero(const Snapshot& s) {
   std::size_t near = 0, all = 0;
   for (const Block& b : s.blocks)
     if (is_weight(b))
-      for (const double w : s.q.subspan(b.offset, b.size())) near += std::abs(w) < 0.01, ++all;
+      for (const double w : s.q.subspan(b.offset, b.size())) {
+        near += std::abs(w) < 0.01;
+        ++all;
+      }
   return all ? double(near) / double(all) : NAN;
 }
 
@@ -41,8 +44,10 @@ double largest_weight(const Snapshot& s) {
 double distance(const Snapshot& s) {
   double moved = 0, from = 0;
   for (const Block& b : s.blocks)
-    for (std::size_t i = b.offset; !b.slack() && i < b.offset + b.size(); ++i)
-      moved += std::pow(s.q[i] - s.start[i], 2), from += s.start[i] * s.start[i];
+    for (std::size_t i = b.offset; !b.slack() && i < b.offset + b.size(); ++i) {
+      moved += std::pow(s.q[i] - s.start[i], 2);
+      from += s.start[i] * s.start[i];
+    }
   return std::sqrt(moved / from);
 }
 

@@ -128,8 +128,10 @@ class Results {
       const Cell& cell = experiment_.cells[c];
       const auto x = experiment_.along(cell, claim.along);
       if (!x || !matches(who, cell.name)) continue;
-      if (const auto all = values(c, measure(claim.measure), step(at)); !all.empty())
-        points.push_back({*x, statistic.of(all)}), runs += all.size();
+      if (const auto all = values(c, measure(claim.measure), step(at)); !all.empty()) {
+        points.push_back({*x, statistic.of(all)});
+        runs += all.size();
+      }
     }
     return {slope_of(points), runs, {}};
   }
@@ -241,17 +243,20 @@ Figure curves(const Experiment& experiment, const Results& results, std::size_t 
   Figure figure;
   figure.name = experiment.settings.measures[m];
   figure.title = figure.name + " while it ran";
-  figure.x_label = "step", figure.y_label = figure.name;
+  figure.x_label = "step";
+  figure.y_label = figure.name;
   figure.caption = "Means over the runs; the band is one standard error.";
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-    Curve curve{experiment.label(experiment.cells[c]), {}, {}, {}, {}, "line"};
+    Curve curve{.name = experiment.label(experiment.cells[c])};
     for (std::size_t k = 0; k < experiment.steps.size(); ++k) {
       const auto values = results.values(c, m, k);
       if (values.empty()) continue;
       const MeanOf e = mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
-      curve.x.push_back(double(experiment.steps[k])), curve.y.push_back(e.value);
-      curve.low.push_back(e.value - error), curve.high.push_back(e.value + error);
+      curve.x.push_back(double(experiment.steps[k]));
+      curve.y.push_back(e.value);
+      curve.low.push_back(e.value - error);
+      curve.high.push_back(e.value + error);
     }
     figure.curves.push_back(std::move(curve));
   }
@@ -263,12 +268,13 @@ Figure spread(const Experiment& experiment, const Results& results, std::size_t 
   Figure figure;
   figure.name = experiment.settings.measures[m] + "_of_each_run";
   figure.title = experiment.settings.measures[m] + " of each run at the end";
-  figure.x_label = "share of the runs", figure.y_label = experiment.settings.measures[m];
+  figure.x_label = "share of the runs";
+  figure.y_label = experiment.settings.measures[m];
   figure.caption = "Runs in ascending order: the flatter, the less a method depends on luck.";
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
     auto values = results.values(c, m, experiment.steps.size() - 1);
     std::sort(values.begin(), values.end());
-    Curve curve{experiment.label(experiment.cells[c]), {}, values, {}, {}, "line"};
+    Curve curve{.name = experiment.label(experiment.cells[c]), .y = values};
     for (std::size_t i = 0; i < values.size(); ++i) curve.x.push_back((double(i) + 0.5) / double(values.size()));
     figure.curves.push_back(std::move(curve));
   }
@@ -303,26 +309,31 @@ void add_grid_figures(const Experiment& experiment, const Results& results, std:
       const auto values = results.values(c, m, experiment.steps.size() - 1);
       const MeanOf e = values.empty() ? MeanOf{} : mean_of(values);
       const double error = std::isnan(e.error) ? 0 : e.error;
-      z.push_back(e.value), low.push_back(e.value - error), high.push_back(e.value + error);
+      z.push_back(e.value);
+      low.push_back(e.value - error);
+      high.push_back(e.value + error);
     }
     if (std::none_of(z.begin(), z.end(), [](double v) { return std::isfinite(v); })) continue;
     Figure figure;
-    figure.x_label = short_name(axes, 0), figure.log_x = x.log, figure.caption = x.caption;
+    figure.x_label = short_name(axes, 0);
+    figure.log_x = x.log;
+    figure.caption = x.caption;
     if (axes.size() == 1) {
       figure.name = measure + "_over_" + short_name(axes, 0);
       figure.title = fmt::format("{} over {}", measure, short_name(axes, 0));
       figure.y_label = measure;
       auto same = std::find_if(out.begin(), out.end(), [&](const Figure& f) { return f.name == figure.name; });
       if (same == out.end()) same = out.insert(out.end(), std::move(figure));
-      same->curves.push_back({about.label, x.at, z, low, high, "line"});
+      same->curves.push_back({.name = about.label, .x = x.at, .y = z, .low = low, .high = high});
       continue;
     }
     const Scale y = scale_of(axes[1].values);
     figure.name = fmt::format("{}_{}", measure, arm);
     figure.title = fmt::format("{} at the end, {}", measure, about.label);
-    figure.y_label = short_name(axes, 1), figure.log_y = y.log;
+    figure.y_label = short_name(axes, 1);
+    figure.log_y = y.log;
     if (!y.caption.empty()) figure.caption += (x.caption.empty() ? "" : " ") + y.caption;
-    Map map{x.at, y.at, std::vector<double>(z.size()), "heat", {}, measure};
+    Map map{.x = x.at, .y = y.at, .z = std::vector<double>(z.size()), .label = measure};
     for (std::size_t i = 0; i < map.x.size(); ++i)  // cells run through the last axis first; a map's rows are its y
       for (std::size_t j = 0; j < map.y.size(); ++j) map.z[j * map.x.size() + i] = z[i * map.y.size() + j];
     figure.map = std::move(map);
@@ -337,15 +348,20 @@ void add_histograms(const Experiment& experiment, const std::vector<Outcome>& ou
       Figure figure;
       figure.name = fmt::format("{}_at_{}", about.histograms[h], about.at[k]);
       figure.title = fmt::format("{} at step {}, all runs", about.histograms[h], about.at[k]);
-      figure.x_label = "value", figure.y_label = "share";
+      figure.x_label = "value";
+      figure.y_label = "share";
       figure.caption = "The first and last bin hold what lies beyond.";
       for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-        Curve curve{experiment.label(experiment.cells[c]), {}, std::vector<double>(histogram_bins), {}, {}, "steps"};
+        Curve curve{
+            .name = experiment.label(experiment.cells[c]), .y = std::vector<double>(histogram_bins), .style = "steps"};
         double all = 0;
         for (const Outcome& o : outcomes) {
           const auto& counts = o.counts[h * about.at.size() + k];
           if (o.cell == c)
-            for (std::size_t b = 0; b < counts.size(); ++b) curve.y[b] += double(counts[b]), all += double(counts[b]);
+            for (std::size_t b = 0; b < counts.size(); ++b) {
+              curve.y[b] += double(counts[b]);
+              all += double(counts[b]);
+            }
         }
         for (std::size_t b = 0; b < histogram_bins; ++b) {
           curve.x.push_back(about.histogram_range * (2 * (double(b) + 0.5) / double(histogram_bins) - 1));
@@ -364,8 +380,10 @@ void add_classifiers(const Experiment& experiment, const std::vector<Outcome>& o
     Figure figure;
     figure.name = "classifier_" + cell.name;
     figure.title = "Classifier of the first run, " + experiment.label(cell);
-    figure.x_label = "x1", figure.y_label = "x2", figure.equal_axes = true;
-    figure.map = Map{o.map_x, o.map_y, o.map, "heat", {}, "probability of the second class"};
+    figure.x_label = "x1";
+    figure.y_label = "x2";
+    figure.equal_axes = true;
+    figure.map = Map{.x = o.map_x, .y = o.map_y, .z = o.map, .label = "probability of the second class"};
     out.push_back(std::move(figure));
   }
 }
@@ -382,7 +400,7 @@ std::string_view verdict(double excess, double error) {
 Finding conclude(const Experiment& experiment, const std::vector<Outcome>& outcomes) {
   const ExperimentSettings& about = experiment.settings;
   const Results results(experiment, outcomes);
-  Finding finding{experiment.name, about.title, {}, {}, {}};
+  Finding finding{.name = experiment.name, .title = about.title};
   const Table claims = claims_table(experiment, results);
   std::string first;
   for (const std::string_view verdict : {"reproduced", "weaker", "not reproduced", "not measured"}) {

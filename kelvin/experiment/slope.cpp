@@ -12,7 +12,10 @@ MeanOf slope_of(const std::vector<SlopePoint>& points) {
   if (clear.size() < 3) return {};
   double sum = 0, first = 0, square = 0, mixed = 0;
   const auto weight = [](const SlopePoint& p) { return std::pow(p.y.value / p.y.error, 2); };
-  for (const SlopePoint& p : clear) sum += weight(p), first += weight(p) * std::log(p.x);
+  for (const SlopePoint& p : clear) {
+    sum += weight(p);
+    first += weight(p) * std::log(p.x);
+  }
   for (const SlopePoint& p : clear) {
     const double x = std::log(p.x) - first / sum;
     square += weight(p) * x * x;

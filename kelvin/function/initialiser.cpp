@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/function/initialiser.h"
 
-#include <Eigen/Dense>
 #include <cmath>
+
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
@@ -103,15 +104,6 @@ constexpr Initialiser all_initialisers[] = {
 }  // namespace
 
 std::span<const Initialiser> initialisers() { return all_initialisers; }
-
-void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
-  const auto rows = Eigen::Index(tall), count = Eigen::Index(narrow);
-  Eigen::Map<Eigen::MatrixXd> all(columns, rows, count);
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(all);
-  all = qr.householderQ() * Eigen::MatrixXd::Identity(rows, count);
-  for (Eigen::Index j = 0; j < count; ++j)
-    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
-}
 
 std::vector<double> initial_values(const Choice& choice, const Block& block, const Stream& stream,
                                    const ReadBlock& read) {

@@ -21,8 +21,4 @@ std::span<const Initialiser> initialisers();
 // block.size() numbers, row by row. Give each block a stream of its own; `read` is used by rows that read a file.
 std::vector<double> initial_values(const Choice&, const Block&, const Stream&, const ReadBlock& read);
 
-// Columns of `tall` numbers each, one after the other: they become Q of a matrix = QR, with the signs that leave no
-// negative number on the diagonal of R. Where they are dependent, other directions take their place.
-void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns);
-
 }  // namespace kelvin

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
-#include "kelvin/analysis/compare.h"
+#include "kelvin/analysis/analysis.h"
 #include "kelvin/core/version.h"
 #include "kelvin/report/sections.h"
-#include "kelvin/report/standard.h"
 
 namespace kelvin {
 
@@ -53,7 +53,9 @@ bool thin(Map& map) {
   const std::size_t every = (std::max(columns, rows) + most_grid_lines - 1) / most_grid_lines;
   if (every < 2 || map.z.size() != columns * rows) return false;
   Map small = map;
-  small.x.clear(), small.y.clear(), small.z.clear();
+  small.x.clear();
+  small.y.clear();
+  small.z.clear();
   for (std::size_t i = 0; i < columns; i += every) small.x.push_back(map.x[i]);
   for (std::size_t j = 0; j < rows; j += every) {
     small.y.push_back(map.y[j]);
@@ -132,26 +134,37 @@ class Sections {
   std::set<std::string> taken_, shown_;
 };
 
-// All findings of a run in the order of reading: the standard ones, kept or made now, then whatever else was kept.
+// An analysis made for the page, if it can be.
+std::optional<Finding> made_now(const Analysis& row, std::vector<Samples> runs, const Remark& tell) {
+  try {
+    Subject subject = subject_of(runs.front());
+    subject.runs = std::move(runs);
+    subject.brief = true;
+    subject.remark = tell;
+    return find(row, row.ask(), subject, [](double, double, std::string_view) {}).finding;
+  } catch (const Error& e) {
+    tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
+    return {};
+  }
+}
+
+// All findings of a run in the order of the table of analyses, kept or made now, then whatever else was kept.
 std::vector<Finding> findings_of(const Samples& samples, std::vector<std::string>& verdict, const Remark& tell) {
   std::vector<Finding> kept = kept_findings(samples.run), out;
-  for (const StandardFinding& row : standard_findings()) {
-    const auto found = std::find_if(kept.begin(), kept.end(), [&](const Finding& f) { return f.name == row.name; });
-    if (found != kept.end()) {
-      out.push_back(std::move(*found));
-      kept.erase(found);
-    } else if (row.applies(samples)) {
-      try {
-        out.push_back(row.find(samples, tell));
-        out.back().name = row.name;
-      } catch (const Error& e) {
-        tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
-        continue;
-      }
-    } else {
-      continue;
+  for (const Analysis& row : analyses()) {
+    if (!row.in_report || row.needs == Needs::several) continue;
+    std::optional<Finding> found;
+    const std::string name = finding_name(row);
+    const auto at = std::find_if(kept.begin(), kept.end(), [&](const Finding& f) { return f.name == name; });
+    if (at != kept.end()) {
+      found = std::move(*at);
+      kept.erase(at);
+    } else if (row.in_report(samples)) {
+      found = made_now(row, {samples}, tell);
     }
-    if (row.verdict) verdict = out.back().words;
+    if (!found) continue;
+    if (row.verdict) verdict = found->words;
+    out.push_back(std::move(*found));
   }
   std::move(kept.begin(), kept.end(), std::back_inserter(out));
   return out;
@@ -220,11 +233,12 @@ Value report_document(const std::vector<fs::path>& runs, const std::string& made
     title += (title.empty() ? "" : ", ") + f.name;
     shown_runs.push_back(Value::Group{{"name", f.name}, {"verdict", verdict}, {"sections", std::move(sections)}});
   }
-  if (samples.size() > 1) try {
-      overview.push_back(section(compare(samples, {}), "all"));
-    } catch (const Error& e) {
-      tell(fmt::format("the comparison is left out of the report: {}", e.what()));
-    }
+  for (const Analysis& row : analyses()) {
+    if (!row.in_report || row.needs != Needs::several || samples.size() < 2) continue;
+    if (!std::all_of(samples.begin(), samples.end(), row.in_report)) continue;
+    if (std::optional<Finding> found = made_now(row, samples, tell))
+      overview.push_back(section(std::move(*found), "all"));
+  }
   return Value::Group{{"title", title},
                       {"made", made},
                       {"version", version()},

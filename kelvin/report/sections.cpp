@@ -67,22 +67,29 @@ std::string network_of(const RunRecord& record) {
 
 // All that the log says of one measure, by step; empty if it never does.
 Curve curve_of(const RunFiles& files, const std::string& split, const Scored& measure) {
-  Curve curve{split, {}, {}, {}, {}, "line"};
+  Curve curve{.name = split};
   bool some = false;
   for (const LogLine& line : files.log) {
     curve.x.push_back(double(line.step));
     curve.y.push_back(measure.factor * logged(line, split + "." + measure.name).value_or(NAN));
     some = some || std::isfinite(curve.y.back());
   }
-  return some ? curve : Curve{split, {}, {}, {}, {}, "line"};
+  return some ? curve : Curve{.name = split};
 }
 
 Figure figure_of(const Scored& measure, std::vector<Curve> curves) {
-  Figure figure{measure.name, measure.title, "step", measure.label, std::move(curves), {}, "", false, false, false};
+  Figure figure{.name = measure.name,
+                .title = measure.title,
+                .x_label = "step",
+                .y_label = measure.label,
+                .curves = std::move(curves)};
   double low = INFINITY, high = 0;
   for (const Curve& c : figure.curves)
     for (const double y : c.y)
-      if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
+      if (std::isfinite(y)) {
+        low = std::min(low, y);
+        high = std::max(high, y);
+      }
   figure.log_y = low > 0 && high > 20 * low;
   return figure;
 }
@@ -145,14 +152,15 @@ Finding what_was_run(const RunFiles& files) {
         fmt::format("{} \"{}\" moves {} numbers by {} at {}", moves.empty() ? "Part" : "; part", name, part.size,
                     part.scheme, posterior == 0 ? "temperature 0: training" : fmt::format("N T = {:.4g}", posterior));
   }
-  Finding finding{"run", "What was run", {moves + "."}, {{"", facts}, {"Parts", parts}}, {}};
+  Finding finding{
+      .name = "run", .title = "What was run", .words = {moves + "."}, .tables = {{"", facts}, {"Parts", parts}}};
   finding.words.push_back(
       "N T = 1 is the Bayes posterior, 0 is training; a step is the time of one pass through the scheme.");
   return finding;
 }
 
 Finding learning(const RunFiles& files) {
-  Finding finding{"learning", "How it learned", {}, {}, {}};
+  Finding finding{.name = "learning", .title = "How it learned"};
   Table final;
   for (const Scored& measure : measures) {
     std::vector<Curve> curves;

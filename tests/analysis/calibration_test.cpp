@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/calibration.h"
+#include "kelvin/analysis/predictive/calibration.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bias that a certificate states is the one that a long run shows against the exact law.
-#include "kelvin/analysis/certify.h"
+#include "kelvin/analysis/verdict/certify.h"
 #include "kelvin/io/problem.h"
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level sets of functions whose curvature is known.
-#include "kelvin/analysis/contour.h"
+#include "kelvin/analysis/predictive/contour.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // What coupled walkers sample and how fast: exact variances, and autocorrelation times against their law.
 #include <numeric>
 
-#include "kelvin/analysis/diagnostics.h"
 #include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/statistics.h"
 #include "tests/walkers.h"
 
 namespace kelvin {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/covariance.h"
+#include "kelvin/analysis/posterior/covariance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics against R's package posterior (tests/posterior_reference.R made the files) and against exact values.
-#include "kelvin/analysis/diagnostics.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
 #include <random>
 
-#include "kelvin/analysis/distribution.h"
 #include "kelvin/core/error.h"
+#include "kelvin/numeric/distribution.h"
+#include "kelvin/numeric/statistics.h"
 #include "tests/files.h"
 #include "tests/json.h"
 

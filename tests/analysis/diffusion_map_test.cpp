@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points with known laws: the continuum limit of the chain on normal points is an autoregression, so its eigenvalues
 // are known at every bandwidth, not only in the limit.
-#include "kelvin/analysis/diffusion_map.h"
+#include "kelvin/analysis/posterior/diffusion_map.h"
 
 #include <gtest/gtest.h>
 

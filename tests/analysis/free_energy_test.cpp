@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/free_energy.h"
+#include "kelvin/analysis/posterior/free_energy.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/mixture.h"
+#include "kelvin/analysis/predictive/mixture.h"
 
 #include <gtest/gtest.h>
 

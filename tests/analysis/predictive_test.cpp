@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/predictive.h"
+#include "kelvin/analysis/predictive/predictive.h"
 
 #include <cmath>
 
-#include "kelvin/analysis/mixture.h"
-#include "kelvin/run/run.h"
+#include "kelvin/analysis/predictive/mixture.h"
 #include "kelvin/numeric/eigen.h"
+#include "kelvin/run/run.h"
 #include "tests/made_run.h"
 #include "tests/support.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin analyse`, from the command line, on runs whose answers are known.
 #include <cmath>
+#include <set>
 
-#include "kelvin/analysis/analyses.h"
-#include "kelvin/analysis/weights.h"
+#include "kelvin/analysis/analysis.h"
+#include "kelvin/analysis/posterior/weights.h"
 #include "kelvin/io/npy.h"
 #include "tests/json.h"
 #include "tests/program.h"
@@ -45,17 +46,28 @@ void sample_turned(const Desk& desk, const std::string& more = "") {
   ASSERT_EQ(ran.code, 0) << ran.error;
 }
 
-TEST(Analyse, EveryRowTakesFieldsThatExistAndHasAMeaning) {
-  std::vector<FieldLine> lines;
-  describe(AnalysisOptions(), "", lines);
-  std::vector<std::string> known, taken;
-  for (const FieldLine& line : lines) known.push_back(line.path);
-  for (const Analysis& a : analyses()) {
-    EXPECT_FALSE(a.meaning.empty());
-    for (const auto option : a.takes) taken.emplace_back(option);
+// A command that is told the analysis reads an option before it knows whose it is.
+TEST(Analyse, OptionsOfOneNameInAFamilyHaveOneType) {
+  for (const AnalysisFamily& family : analysis_families()) {
+    std::map<std::string, std::size_t> types;
+    EXPECT_FALSE(analyses_in(family.name).empty()) << family.name;
+    for (const Analysis* row : analyses_in(family.name))
+      for (const OptionField& option : row->ask().options)
+        EXPECT_EQ(types.emplace(option.name, option.place.index()).first->second, option.place.index())
+            << row->name << " " << option.name;
   }
-  for (const auto& option : taken) EXPECT_THAT(known, testing::Contains(option));
-  for (const auto& option : known) EXPECT_THAT(taken, testing::Contains(option)) << "no analysis takes it";
+}
+
+TEST(Analyse, EveryRowHasANameAndAMeaningAndAFamilyThatExists) {
+  std::vector<std::string_view> families = {""};
+  for (const AnalysisFamily& family : analysis_families()) families.push_back(family.name);
+  std::set<std::string> names;
+  for (const Analysis& row : analyses()) {
+    EXPECT_FALSE(row.meaning.empty()) << row.name;
+    EXPECT_THAT(families, testing::Contains(row.family));
+    EXPECT_TRUE(names.insert(finding_name(row)).second) << row.name << " is there twice";
+    for (const OptionField& option : row.ask().options) EXPECT_FALSE(option.meaning.empty()) << option.name;
+  }
 }
 
 TEST(Analyse, CovarianceAndAutocorrelationOfAKnownGaussian) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boundaries of networks whose weights, and so whose boundaries, are known.
-#include "kelvin/analysis/boundary.h"
+#include "kelvin/analysis/predictive/boundary.h"
 
 #include <cmath>
 
+#include "kelvin/analysis/predictive/class_map.h"
 #include "kelvin/data/generators.h"
 #include "tests/json.h"
 #include "tests/program.h"

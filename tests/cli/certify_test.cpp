@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/certify.h"
+#include "kelvin/analysis/verdict/certify.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/compare.h"
+#include "kelvin/analysis/verdict/compare.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin diagnose`: each verdict on a run made to have that fault, and on one that has not.
-#include "kelvin/analysis/diagnose.h"
+#include "kelvin/analysis/verdict/diagnose.h"
 
 #include <cmath>
 #include <random>

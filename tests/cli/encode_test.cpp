@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hidden layer makes of rows, against the layers written out; and the command.
-#include "kelvin/analysis/encode.h"
+#include "kelvin/analysis/predictive/encode.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of coupled walkers: an ensemble is one chain.
-#include "kelvin/analysis/ensembles.h"
+#include "kelvin/analysis/posterior/ensembles.h"
 
 #include <cmath>
 

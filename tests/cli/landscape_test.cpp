@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin landscape`, on toys whose answers are known and on a small network against `kelvin evaluate`.
-#include "kelvin/analysis/landscape.h"
+#include "kelvin/analysis/landscape/landscape.h"
 
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/energy/likelihood.h"

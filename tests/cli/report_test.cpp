@@ -2,9 +2,9 @@
 #include <regex>
 #include <set>
 
+#include "kelvin/analysis/analysis.h"
 #include "kelvin/report/document.h"
 #include "kelvin/report/page.h"
-#include "kelvin/report/standard.h"
 #include "kelvin/trajectory/files.h"
 #include "tests/json.h"
 #include "tests/program.h"
@@ -197,8 +197,8 @@ TEST(Report, says_what_was_run_how_it_learned_and_what_was_found) {
   EXPECT_LT(report_page(document.value()).size(), 2'500'000u);
   std::set<std::string> shown;
   for (const Json& s : sections) shown.insert(s["name"]);
-  for (const StandardFinding& row : standard_findings())
-    if (row.applies(open_samples(desk.path("run")))) {
+  for (const Analysis& row : analyses())
+    if (row.in_report && row.needs != Needs::several && row.in_report(open_samples(desk.path("run")))) {
       EXPECT_TRUE(shown.contains(std::string(row.name))) << row.name << ": " << remarks;
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin summary`: streamed moments against the same numbers taken at once, and what the command says.
-#include "kelvin/analysis/summary.h"
+#include "kelvin/analysis/posterior/summary.h"
 
 #include <cmath>
 #include <random>
 
-#include "kelvin/analysis/columns.h"
+#include "kelvin/analysis/posterior/columns.h"
 #include "tests/json.h"
 #include "tests/program.h"
 

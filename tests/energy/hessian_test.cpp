@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "kelvin/numeric/linear.h"
 #include "tests/small_network.h"
 
 namespace kelvin {

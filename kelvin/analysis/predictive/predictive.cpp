@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/predictive/predictive.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kelvin/analysis/predictive/mixture.h"
+#include "kelvin/core/parallel.h"
+#include "kelvin/energy/likelihood.h"
+#include "kelvin/energy/loss.h"
+#include "kelvin/function/block.h"
+
+namespace kelvin {
+namespace {
+
+// ---- rows
+
+// A few rows with a network of their own: what one thread does at a time.
+template <class Real>
+struct Piece {
+  std::size_t first, rows;
+  Inputs<Real> inputs;
+  PlacedFunction<Real> network;
+  std::vector<Real> outputs, probabilities;
+};
+
+template <class Real>
+std::vector<Piece<Real>> pieces_of(const Problem<Real>& problem, const Dataset& data, std::size_t first,
+                                   std::size_t count) {
+  constexpr std::size_t rows_each = 512;
+  std::vector<Piece<Real>> pieces;
+  for (std::size_t at = first; at < first + count; at += rows_each) {
+    const std::size_t rows = std::min(rows_each, first + count - at);
+    const auto values = std::span(data.inputs).subspan(at * data.input_count(), rows * data.input_count());
+    PlacedFunction<Real> network = problem.function();
+    const std::size_t width = network.outputs();
+    pieces.push_back({at, rows, Inputs<Real>(values, rows), std::move(network), std::vector<Real>(rows * width), {}});
+  }
+  return pieces;
+}
+
+struct DrawAt {
+  std::size_t number, draw, walker;  // number: how many have been before it
+};
+
+// Calls use(piece, draw, q) with the piece's outputs there, for all draws in turn and every piece, pieces in parallel.
+template <class Real, class Use>
+std::size_t for_each_draw(const Replay<Real>& replay, std::vector<Piece<Real>>& pieces, const PredictOptions& options,
+                          Use&& use) {
+  constexpr std::size_t most_numbers = std::size_t(1) << 20, most_draws = 64;
+  const std::size_t size = replay.problem.recipe.size, walkers = replay.samples.walkers;
+  const std::size_t at_once = std::clamp<std::size_t>(most_numbers / size, 1, most_draws);
+  const double all = double(walkers * ((replay.samples.draws + options.every - 1) / options.every));
+  std::vector<Real> points;
+  std::vector<DrawAt> draws;
+  std::size_t done = 0;
+  const auto visit_gathered = [&] {
+    parallel(pieces.size(), options.threads, [&](std::size_t p) {
+      for (std::size_t d = 0; d < draws.size(); ++d) {
+        const auto q = std::span<const Real>(points).subspan(d * size, size);
+        pieces[p].network.predict(q, pieces[p].inputs, pieces[p].outputs);
+        use(pieces[p], draws[d], q);
+      }
+    });
+    if (options.progress) options.progress(double(done) / all);
+    points.clear();
+    draws.clear();
+  };
+  replay.each_point(options.every, [&](std::size_t draw, std::size_t walker, std::span<const Real> q) {
+    points.insert(points.end(), q.begin(), q.end());
+    draws.push_back({done++, draw, walker});
+    if (draws.size() == at_once) visit_gathered();
+  });
+  if (!draws.empty()) visit_gathered();
+  return done;
+}
+
+[[noreturn]] void refuse(const DrawAt& at, std::size_t row) {
+  throw Error(
+      "draw {} of walker {} predicts no finite number for row {}; the run went astray: look at `kelvin summary`",
+      at.draw, at.walker, row);
+}
+
+// ---- classes
+
+template <class Real>
+double entropy(const Real* p, std::size_t n) {
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k)
+    if (p[k] != 0) sum -= double(p[k]) * std::log(double(p[k]));
+  return sum;
+}
+
+// Losses without probabilities: a draw gives all to the class it would choose.
+template <class Real>
+void vote(const Loss& loss, std::size_t width, const Real* output, Real* p) {
+  const std::size_t classes = std::max<std::size_t>(2, width);
+  std::fill_n(p, classes, Real(0));
+  const std::size_t chosen = width == 1 ? std::size_t(*output > Real(loss.threshold))
+                                        : std::size_t(std::max_element(output, output + width) - output);
+  p[chosen] = std::isfinite(output[chosen % width]) ? Real(1) : Real(NAN);
+}
+
+template <class Real>
+Predictive predict_classes(const Replay<Real>& replay, const Dataset& data, const PredictOptions& options) {
+  const Problem<Real>& problem = replay.problem;
+  const Loss& loss = loss_named(problem.settings.model.loss);
+  const std::size_t width = problem.train->outputs(), classes = std::max<std::size_t>(2, width);
+  Predictive out;
+  out.classes = true;
+  out.rows = data.rows;
+  out.names = data.classes;
+  if (out.names.empty()) out.names = {loss.targets == Targets::minus_plus ? "-1" : "0", "1"};
+  out.mean.assign(data.rows * classes, 0.0);
+  out.aleatoric.assign(data.rows, 0.0);
+  std::vector<double> last(data.rows * classes);
+
+  auto pieces = pieces_of(problem, data, 0, data.rows);
+  for (auto& piece : pieces) piece.probabilities.resize(piece.rows * classes);
+  const auto probabilities = loss.probabilities<Real>();
+  // mean += (new - mean) / n, so that equal draws have themselves as mean, to the last bit
+  out.draws = for_each_draw(replay, pieces, options, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real>) {
+    Real* p = piece.probabilities.data();
+    if (probabilities) probabilities(piece.rows, width, piece.outputs.data(), p);
+    else
+      for (std::size_t i = 0; i < piece.rows; ++i) vote(loss, width, piece.outputs.data() + i * width, p + i * classes);
+    const double share = 1 / double(at.number + 1);
+    double *mean = out.mean.data() + piece.first * classes, *now = last.data() + piece.first * classes;
+    for (std::size_t i = 0; i < piece.rows * classes; ++i) {
+      mean[i] += share * (double(p[i]) - mean[i]);
+      now[i] = double(p[i]);
+    }
+    for (std::size_t i = 0; i < piece.rows; ++i) {
+      const double h = entropy(p + i * classes, classes);
+      if (!std::isfinite(h)) refuse(at, piece.first + i);
+      out.aleatoric[piece.first + i] += share * (h - out.aleatoric[piece.first + i]);
+    }
+  });
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    out.total.push_back(entropy(out.mean.data() + i * classes, classes));
+    out.epistemic.push_back(std::max(0.0, out.total[i] - out.aleatoric[i]));
+  }
+  if (data.targets.empty()) return out;
+  for (const double y : data.targets) out.targets.push_back(data.has_classes() ? y : double(y == 1));
+  ClassScores scores = score_classes({classes, out.mean, out.targets, !probabilities});
+  out.metrics = std::move(scores.metrics);
+  out.confidence = std::move(scores.confidence);
+  out.right = std::move(scores.right);
+  out.last_metrics = score_classes({classes, last, out.targets, !probabilities}).metrics;
+  return out;
+}
+
+// ---- numbers
+
+// What all draws say of one row, one mixture for each target, with the row's targets if there are any.
+struct RowLaw {
+  std::vector<Mixture> targets;
+  const double* values;
+};
+
+// log of the joint density: the draws' products over the targets, averaged.
+double log_density(const RowLaw& row) {
+  const std::size_t draws = row.targets.front().centres.size();
+  std::vector<double> logs(draws, 0.0);
+  for (std::size_t k = 0; k < row.targets.size(); ++k) {
+    const Mixture& m = row.targets[k];
+    for (std::size_t d = 0; d < draws; ++d) logs[d] += m.law->log_density(row.values[k] - m.centres[d], m.scales[d]);
+  }
+  return log_mean_exp(logs);
+}
+
+struct RowScore {
+  double surprise = 0, square = 0, ranked = 0;
+  std::vector<double> below;
+};
+
+RowScore score(const RowLaw& row) {
+  RowScore out;
+  const double width = double(row.targets.size());
+  for (std::size_t k = 0; k < row.targets.size(); ++k) {
+    const Mixture& m = row.targets[k];
+    const double error = row.values[k] - m.mean();
+    out.square += error * error / width;
+    out.ranked += m.ranked_score(row.values[k]) / width;
+    if (m.law) out.below.push_back(m.distribution(row.values[k]));
+  }
+  if (row.targets.front().law) out.surprise = -log_density(row);
+  return out;
+}
+
+Regressed gathered(const std::vector<RowScore>& rows, bool noise) {
+  Regressed out;
+  for (const RowScore& r : rows) {
+    if (noise) out.surprise.push_back(r.surprise);
+    out.square.push_back(r.square);
+    out.ranked.push_back(r.ranked);
+    out.below.insert(out.below.end(), r.below.begin(), r.below.end());
+  }
+  return out;
+}
+
+template <class Real>
+Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, const PredictOptions& options) {
+  const Problem<Real>& problem = replay.problem;
+  const Scatter scatter = scatter_of(problem);
+  const std::size_t width = problem.train->outputs(), levels = options.levels.size();
+  const std::size_t draws = replay.samples.walkers * ((replay.samples.draws + options.every - 1) / options.every);
+  Predictive out;
+  out.names = data.target_names;
+  out.rows = data.rows;
+  out.draws = draws;
+  for (auto* v : {&out.mean, &out.total, &out.aleatoric, &out.epistemic}) v->resize(data.rows * width);
+  out.quantiles.resize(data.rows * width * levels);
+  for (std::size_t i = 0; i < data.targets.size(); ++i)
+    out.targets.push_back(data.target_units.original(i % width, data.targets[i]));
+
+  std::vector<double> scales(width * draws, 1.0);  // target by target
+  for (std::size_t k = 0; k < scatter.scales.size(); ++k)
+    std::fill_n(scales.begin() + long(k * draws), draws, scatter.scales[k]);
+  const bool learned = scatter.law && scatter.scales.empty();
+  const std::size_t log_scales = learned ? block_named(log_scale_block, problem.recipe.blocks).offset : 0;
+
+  std::vector<RowScore> scores(out.targets.empty() ? 0 : data.rows), last_scores(scores.size());
+  const std::size_t group = std::clamp<std::size_t>(options.most_numbers / (width * draws), 1, data.rows);
+  std::vector<double> centres(group * width * draws);  // row by row, target by target
+  PredictOptions of_group = options;
+  for (std::size_t first = 0; first < data.rows; first += group) {
+    const std::size_t count = std::min(group, data.rows - first);
+    if (options.progress)
+      of_group.progress = [&](double share) {
+        options.progress((double(first) + double(count) * share) / double(data.rows));
+      };
+    auto pieces = pieces_of(problem, data, first, count);
+    for_each_draw(replay, pieces, of_group, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real> q) {
+      for (std::size_t i = 0; i < piece.rows * width; ++i) {
+        const double x = data.target_units.original(i % width, double(piece.outputs[i]));
+        if (!std::isfinite(x)) refuse(at, piece.first + i / width);
+        centres[((piece.first - first) * width + i) * draws + at.number] = x;
+      }
+      if (learned && piece.first == 0)
+        for (std::size_t k = 0; k < width; ++k)
+          scales[k * draws + at.number] = data.target_units.scale_of(k) * std::exp(double(q[log_scales + k]));
+    });
+    parallel(count, options.threads, [&](std::size_t i) {
+      const double* values = out.targets.empty() ? nullptr : out.targets.data() + (first + i) * width;
+      RowLaw all{{}, values}, last{{}, values};
+      for (std::size_t k = 0; k < width; ++k) {
+        const std::size_t place = (first + i) * width + k;
+        const auto c = std::span<const double>(centres).subspan((i * width + k) * draws, draws);
+        const auto s = std::span<const double>(scales).subspan(k * draws, draws);
+        const Mixture m{scatter.law, c, s};
+        out.mean[place] = m.mean();
+        out.aleatoric[place] = m.within();
+        out.epistemic[place] = m.between();
+        out.total[place] = out.aleatoric[place] + out.epistemic[place];
+        for (std::size_t l = 0; l < levels; ++l) out.quantiles[place * levels + l] = m.quantile(options.levels[l]);
+        all.targets.push_back(m);
+        last.targets.push_back({scatter.law, c.last(1), s.last(1)});
+      }
+      if (values) {
+        scores[first + i] = score(all);
+        last_scores[first + i] = score(last);
+      }
+    });
+  }
+  if (out.targets.empty()) return out;
+  Regressed all = gathered(scores, scatter.law != nullptr);
+  out.metrics = score_numbers(all);
+  out.last_metrics = score_numbers(gathered(last_scores, scatter.law != nullptr));
+  out.below = std::move(all.below);
+  return out;
+}
+
+}  // namespace
+
+template <class Real>
+double posterior_temperature(const Problem<Real>& problem) {
+  const double first = double(problem.settings.warmup), steps = double(problem.settings.steps);
+  double common = 0;
+  for (const PartRecipe& part : problem.recipe.parts)
+    for (int k = 0; k <= 16; ++k) {
+      const double T = part.temperature.at(first + steps * k / 16);
+      if (T == 0) continue;
+      if (common != 0 && std::abs(T - common) > 1e-9 * common) return std::nan("");
+      common = T;
+    }
+  return problem.rows() * common;
+}
+
+template <class Real>
+Scatter scatter_of(const Problem<Real>& problem) {
+  const Loss& loss = loss_named(problem.settings.model.loss);
+  const std::size_t width = problem.train->outputs();
+  const Units& units = problem.data.train.target_units;
+  if (!loss.noise) return {nullptr, {}, fmt::format("loss {} stands for no law of noise", loss.name)};
+  if (loss.has_scale) {
+    const double scale = problem.settings.model.scale;
+    if (scale == 0) return {loss.noise, {}, fmt::format("{} noise, its scale learned", loss.noise->name)};
+    return {loss.noise, std::vector<double>(width, scale),
+            fmt::format("{} noise of the fixed scale {:.4g}", loss.noise->name, scale)};
+  }
+  const double temperature = posterior_temperature(problem);
+  if (!(temperature > 0))
+    return {nullptr,
+            {},
+            fmt::format("loss {} at {} stands for no law of noise", loss.name,
+                        temperature == 0 ? "temperature 0" : "temperatures that differ")};
+  Scatter out{loss.noise, {}, ""};
+  for (std::size_t k = 0; k < width; ++k)
+    out.scales.push_back(units.scale_of(k) * loss.noise_scale(temperature, double(width)));
+  out.words = fmt::format("loss {} at posterior temperature {:.4g} stands for {} noise of scale {:.4g}", loss.name,
+                          temperature, loss.noise->name, out.scales[0]);
+  return out;
+}
+
+template <class Real>
+void check_predicts(const Replay<Real>& replay) {
+  if (!replay.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
+  if (replay.samples.draws == 0)
+    throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", replay.samples.run.string());
+}
+
+template <class Real>
+Predictive predict(const Replay<Real>& replay, const Dataset& rows, const PredictOptions& options) {
+  check_predicts(replay);
+  const Problem<Real>& problem = replay.problem;
+  const bool classes = loss_named(problem.settings.model.loss).wants_classes() || problem.data.train.has_classes();
+  return classes ? predict_classes(replay, rows, options) : predict_numbers(replay, rows, options);
+}
+
+template double posterior_temperature(const Problem<float>&);
+template double posterior_temperature(const Problem<double>&);
+template Scatter scatter_of(const Problem<float>&);
+template Scatter scatter_of(const Problem<double>&);
+template void check_predicts(const Replay<float>&);
+template void check_predicts(const Replay<double>&);
+template Predictive predict(const Replay<float>&, const Dataset&, const PredictOptions&);
+template Predictive predict(const Replay<double>&, const Dataset&, const PredictOptions&);
+
+}  // namespace kelvin

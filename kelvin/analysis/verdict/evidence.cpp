@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/analysis/verdict/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kelvin/analysis/posterior/ensembles.h"
+#include "kelvin/analysis/replay.h"
+#include "kelvin/core/entry.h"
+#include "kelvin/dynamics/constraint.h"
+#include "kelvin/energy/prior.h"
+#include "kelvin/trajectory/zarr.h"
+
+namespace kelvin {
+namespace {
+
+constexpr std::size_t few_parameters = 20;
+
+std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
+  std::vector<LearningCurve> curves;
+  for (const char* name : {"train", "validation", "test", "potential"}) curves.push_back({name, {}, {}});
+  for (const LogLine& line : read_log(run))
+    for (LearningCurve& curve : curves) {
+      const ScoreRecord* score = line.score(curve.name);
+      if (!score && curve.name != "potential") continue;
+      curve.steps.push_back(double(line.step));
+      curve.loss.push_back(score ? score->loss : line.potential);
+    }
+  std::erase_if(curves, [](const LearningCurve& c) { return c.loss.empty(); });
+  return curves;
+}
+
+// x over the schedule's value at the step of each draw.
+Chains relative(Chains x, const Chains& steps, const Schedule& temperature) {
+  for (std::size_t w = 0; w < x.size(); ++w)
+    for (std::size_t i = 0; i < x[w].size(); ++i) x[w][i] /= temperature.at(steps[w][i]);
+  return x;
+}
+
+// On a circle the force on a weight is scaled by 1 - w^2/r^2. Counted are those that keep less than a thousandth of it,
+// in the last draw of every walker; nan if none is on a circle, or if weights are not stored.
+double share_at_radius(const Samples& samples, const BlockConstraint& held,
+                       const std::map<std::string, std::string>& blocks) {
+  double stuck = 0, all = 0;
+  for (const auto& [block, constraint] : blocks) {
+    const std::string array = "posterior/" + block;
+    if (!samples.manifest.arrays.contains(array)) continue;
+    const double radius = constraint_on(held, block).numbers.number("radius");
+    for (std::size_t w = 0; w < samples.walkers; ++w)
+      for (const double x : samples.array(array, w, samples.draws - 1, 1)) {
+        stuck += 1 - x * x / (radius * radius) < 1e-3;
+        ++all;
+      }
+  }
+  return stuck / all;
+}
+
+PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
+  const std::string& name = e.samples.parts[k];
+  const auto known = e.settings.part.find(name);
+  const auto at = e.samples.record.part.find(name);
+  if (known == e.settings.part.end() || at == e.samples.record.part.end())
+    throw Error("\"{}\" is damaged: it does not tell of part \"{}\"", (e.samples.run / "run.json").string(), name);
+  const PartSettings& settings = known->second;
+  const PartRecord& record = at->second;
+  PartEvidence part;
+  part.name = name;
+  part.freedom = double(record.degrees_of_freedom) * double(e.together);
+  part.kinetic_exact = record.kinetic_temperature_is_exact;
+  part.confined = e.settings.model.toy.given() ||
+                  prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
+  const Schedule temperature(
+      settings.temperature.given() ? settings.temperature : Choice("posterior"),
+      {double(e.settings.warmup + e.settings.steps), double(std::max<std::size_t>(1, e.samples.record.rows))});
+  part.warm = temperature.range().first > 0;
+  if (const std::string array = "sample_stats/projection_fallbacks"; e.samples.manifest.arrays.contains(array)) {
+    const Chains fallbacks = columns(e.samples, array, std::array{k})[0];
+    for (const auto& x : fallbacks) part.fallbacks += x.back();
+  }
+  for (const auto& x : steps) part.steps += x.back();
+  if (settings.constraint.given() && temperature.range().second == 0)
+    if (const auto held = constraint_chosen(settings.constraint, name);
+        held.row->has_slack && held.unit() == Unit::entry)
+      part.at_radius = share_at_radius(e.samples, held, record.constraint);
+  if (!part.warm) return part;
+  const auto over_set = [&](const char* name) {
+    return ensemble_means(relative(columns(e.samples, name, std::array{k})[0], steps, temperature), e.together);
+  };
+  part.kinetic = over_set("sample_stats/kinetic_temperature");
+  part.configurational = over_set("sample_stats/configurational_temperature");
+  return part;
+}
+
+void judge(Evidence& e, Quantity quantity) {
+  const Convergence c = ensemble_convergence(quantity.chains, e.together);
+  quantity.chains = ensemble_means(quantity.chains, e.together);
+  const AutocorrelationTime time = windowed_autocorrelation_time(quantity.chains);
+  e.judged.push_back({std::move(quantity), c, time});
+}
+
+}  // namespace
+
+Evidence evidence_of(const Samples& samples) {
+  if (samples.draws == 0)
+    throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
+  Evidence e{samples, samples.record.settings,     walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
+             {},      learning_curves(samples.run)};
+  const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
+  const Chains potential = statistic("potential");
+  e.potential = ensemble_means(potential, e.together);
+  e.energy = ensemble_means(statistic("energy"), e.together);
+  e.acceptance = statistic("acceptance_rate");
+  e.diverging = statistic("diverging");
+  const std::size_t rows = samples.record.rows;
+  e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
+  const Chains steps = statistic("step");
+  e.training = true;
+  for (std::size_t k = 0; k < samples.parts.size(); ++k) {
+    e.parts.push_back(part_of(e, k, steps));
+    e.training &= !e.parts.back().warm;
+    e.proposes |= parse_scheme(e.settings.part.at(samples.parts[k]).scheme).proposes;
+  }
+  for (const auto& [array, fingerprint] : samples.manifest.arrays)
+    if (array.starts_with("sample_stats/") && array.ends_with("residual")) {
+      const auto all = columns(samples, array);
+      for (std::size_t k = 0; k < all.size(); ++k)
+        if (!all[k].empty() && !std::isnan(all[k][0][0]))  // nan is for parts without
+          e.residuals.push_back({fmt::format("{} of {}", array.substr(array.find('/') + 1),
+                                             k < samples.parts.size() ? samples.parts[k] : std::to_string(k)),
+                                 all[k]});
+    }
+  if (e.training) return e;
+  judge(e, {"potential", potential});
+  for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
+  if (e.settings.model.toy.given() && samples.record.parameters <= few_parameters)
+    for (const std::string& block : samples.blocks)
+      if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
+        auto all = columns(samples, array);
+        const auto shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
+        for (std::size_t k = 0; k < all.size(); ++k) judge(e, {entry_name(block, k, shape), std::move(all[k])});
+      }
+  return e;
+}
+
+const JudgedQuantity* least_agreed(const Evidence& e) {
+  const JudgedQuantity* worst = nullptr;
+  for (const JudgedQuantity& q : e.judged)
+    if (!std::isnan(q.convergence.rhat) && (!worst || q.convergence.rhat > worst->convergence.rhat)) worst = &q;
+  return worst;
+}
+
+}  // namespace kelvin

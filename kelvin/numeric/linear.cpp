@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kelvin/numeric/linear.h"
+
+#include <Spectra/SymEigsSolver.h>
+
+#include <algorithm>
+
+#include "kelvin/core/error.h"
+#include "kelvin/numeric/eigen.h"
+
+namespace kelvin {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMajorXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+std::size_t side_of(std::span<const double> square) {
+  const auto n = std::size_t(std::lround(std::sqrt(double(square.size()))));
+  if (n * n != square.size()) throw Error("{} numbers are not a square matrix; give n x n", square.size());
+  return n;
+}
+
+Eigen::Map<const MatrixXd> square_matrix(std::span<const double> numbers) {
+  const auto n = Index(side_of(numbers));
+  return {numbers.data(), n, n};
+}
+Eigen::Map<const VectorXd> vector_of(std::span<const double> v) { return {v.data(), Index(v.size())}; }
+Eigen::Map<VectorXd> vector_of(std::span<double> v) { return {v.data(), Index(v.size())}; }
+Eigen::Map<const RowMajorXd> rows_of(const RowsView& X) { return {X.numbers.data(), Index(X.count()), Index(X.width)}; }
+
+template <class Matrix>
+std::vector<double> numbers_of(const Matrix& m) {
+  return {m.data(), m.data() + m.size()};
+}
+
+struct OperatorProduct {
+  using Scalar = double;
+  const Operator& H;
+  Eigen::Index rows() const { return Eigen::Index(H.size); }
+  Eigen::Index cols() const { return Eigen::Index(H.size); }
+  void perform_op(const double* v, double* Hv) const { H.times({v, H.size}, {Hv, H.size}); }
+};
+
+std::vector<double> signed_vector(const Eigen::VectorXd& v) {
+  Eigen::Index largest = 0;
+  v.cwiseAbs().maxCoeff(&largest);
+  const Eigen::VectorXd out = (v[largest] < 0 ? -1 : 1) * v.normalized();
+  return {out.begin(), out.end()};
+}
+
+}  // namespace
+
+Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors) {
+  const auto n = Eigen::Index(size);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(
+      Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n)));
+  Eigenpairs out;
+  for (Eigen::Index k = n; k-- > 0;) {
+    out.values.push_back(solved.eigenvalues()[k]);
+    if (out.vectors.size() < vectors) out.vectors.push_back(signed_vector(solved.eigenvectors().col(k)));
+  }
+  return out;
+}
+
+Eigenpairs leading_eigenpairs(const Operator& H, std::size_t count) {
+  constexpr Eigen::Index most_restarts = 1000;
+  constexpr double tolerance = 1e-10;
+  if (count < 1 || count >= H.size)
+    throw Error("{} leading eigenvalues of {} cannot be found; ask for 1 to {}", count, H.size, H.size - 1);
+  OperatorProduct applied{H};
+  const std::size_t subspace = std::min(H.size, std::max<std::size_t>(2 * count + 1, 30));
+  Spectra::SymEigsSolver<OperatorProduct> solver(applied, Eigen::Index(count), Eigen::Index(subspace));
+  solver.init();
+  solver.compute(Spectra::SortRule::LargestAlge, most_restarts, tolerance);
+  if (solver.info() != Spectra::CompInfo::Successful)
+    throw Error("the {} leading eigenvalues did not converge; ask for fewer with --count", count);
+  Eigenpairs out;
+  const Eigen::MatrixXd vectors = solver.eigenvectors();
+  for (Eigen::Index k = 0; k < Eigen::Index(count); ++k) {
+    out.values.push_back(solver.eigenvalues()[k]);
+    out.vectors.push_back(signed_vector(vectors.col(k)));
+  }
+  return out;
+}
+
+Eigenpairs leading_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t count) {
+  const auto n = Eigen::Index(size);
+  const Eigen::Map<const Eigen::MatrixXd> A(matrix.data(), n, n);
+  const auto times = [&](std::span<const double> v, std::span<double> Av) {
+    Eigen::Map<Eigen::VectorXd>(Av.data(), n).noalias() = A * Eigen::Map<const Eigen::VectorXd>(v.data(), n);
+  };
+  return leading_eigenpairs({size, times}, count);
+}
+
+std::vector<double> eigenvalues(std::span<const double> symmetric) {
+  const MatrixXd matrix = square_matrix(symmetric);
+  return numbers_of(Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues());
+}
+
+std::span<const double> SymmetricEigen::vector(std::size_t k) const {
+  return std::span<const double>(vectors).subspan(k * values.size(), values.size());
+}
+
+SymmetricEigen symmetric_eigen(std::span<const double> symmetric) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solved(MatrixXd(square_matrix(symmetric)));
+  return {numbers_of(solved.eigenvalues()), numbers_of(solved.eigenvectors())};
+}
+
+// ---- solving
+
+struct Cholesky::Factor {
+  Eigen::LLT<MatrixXd> solver;
+};
+
+Cholesky::Cholesky(std::span<const double> symmetric)
+    : factor_(std::make_unique<Factor>(Factor{Eigen::LLT<MatrixXd>(MatrixXd(square_matrix(symmetric)))})),
+      size_(side_of(symmetric)) {}
+Cholesky::~Cholesky() = default;
+
+bool Cholesky::positive_definite() const { return factor_->solver.info() == Eigen::Success; }
+
+std::vector<double> Cholesky::solve(std::span<const double> columns) const {
+  const auto n = Index(size_);
+  const Eigen::Map<const MatrixXd> right(columns.data(), n, Index(columns.size()) / n);
+  return numbers_of(MatrixXd(factor_->solver.solve(right)));
+}
+
+std::vector<double> Cholesky::inverse() const {
+  return numbers_of(MatrixXd(factor_->solver.solve(MatrixXd::Identity(Index(size_), Index(size_)))));
+}
+
+void solve_lower(std::span<const double> lower, std::span<double> x) {
+  const auto n = Index(x.size());
+  auto v = vector_of(x);
+  Eigen::Map<const MatrixXd>(lower.data(), n, n).triangularView<Eigen::Lower>().solveInPlace(v);
+}
+
+void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
+  const auto rows = Index(tall), count = Index(narrow);
+  Eigen::Map<MatrixXd> all(columns, rows, count);
+  const Eigen::HouseholderQR<MatrixXd> qr(all);
+  all = qr.householderQ() * MatrixXd::Identity(rows, count);
+  for (Index j = 0; j < count; ++j)
+    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
+}
+
+// ---- products
+
+void small_product(std::span<const double> matrix, std::span<const double> v, std::span<double> out) {
+  const auto n = Index(v.size());
+  vector_of(out).noalias() = Eigen::Map<const MatrixXd>(matrix.data(), n, n).lazyProduct(vector_of(v));
+}
+
+double spring_energy(std::span<const double> K, std::span<const double> mean, std::span<const double> x,
+                     std::span<double> g) {
+  const auto n = Index(x.size());
+  const auto q = vector_of(x), centre = vector_of(mean);
+  auto slope = vector_of(g);
+  slope = Eigen::Map<const MatrixXd>(K.data(), n, n).lazyProduct(q - centre);
+  return slope.dot(q - centre) / 2;
+}
+
+std::vector<double> product(const RowsView& X, std::span<const double> v) {
+  std::vector<double> out(X.count());
+  vector_of(std::span<double>(out)).noalias() = rows_of(X) * vector_of(v);
+  return out;
+}
+
+void add_turned_product(const RowsView& X, std::span<const double> along, std::span<double> to) {
+  vector_of(to).noalias() += rows_of(X).transpose() * vector_of(along);
+}
+
+void add_column_sums(const RowsView& X, std::span<double> to) {
+  vector_of(to) += rows_of(X).colwise().sum().transpose();
+}
+
+std::vector<double> less(const RowsView& X, std::span<const double> row) {
+  return numbers_of(RowMajorXd(rows_of(X).rowwise() - vector_of(row).transpose()));
+}
+
+double square_norm(std::span<const double> v) { return vector_of(v).squaredNorm(); }
+
+void centre_and_scale(std::span<double> rows, std::span<const double> lengths) {
+  const auto width = Index(lengths.size());
+  Eigen::Map<RowMajorXd> x(rows.data(), Index(rows.size()) / width, width);
+  x.rowwise() -= x.colwise().mean().eval();
+  const VectorXd scale = vector_of(lengths).array() / x.colwise().norm().transpose().array();
+  x *= scale.asDiagonal();
+}
+
+namespace {
+
+template <class Real>
+using RowMajorMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Real>
+Eigen::Map<const RowMajorMatrix<Real>> matrix_of(const RowMajor<Real>& m) {
+  return {m.numbers, Index(m.rows), Index(m.columns)};
+}
+
+}  // namespace
+
+template <class Real>
+OffOrthogonal<Real> off_orthogonal(const RowMajor<Real>& given) {
+  using Matrix = RowMajorMatrix<Real>;
+  const auto W = matrix_of(given);
+  Matrix off = given.rows >= given.columns ? Matrix(W.transpose() * W) : Matrix(W * W.transpose());
+  off.diagonal().array() -= Real(1);
+  return {{off.data(), off.data() + off.size()}, off.template cast<double>().squaredNorm()};
+}
+
+template <class Real>
+void add_product(Real factor, const RowMajor<Real>& A, const RowMajor<Real>& B, Real* out) {
+  Eigen::Map<RowMajorMatrix<Real>>(out, Index(A.rows), Index(B.columns)) += factor * (matrix_of(A) * matrix_of(B));
+}
+
+template OffOrthogonal<float> off_orthogonal(const RowMajor<float>&);
+template OffOrthogonal<double> off_orthogonal(const RowMajor<double>&);
+template void add_product(float, const RowMajor<float>&, const RowMajor<float>&, float*);
+template void add_product(double, const RowMajor<double>&, const RowMajor<double>&, double*);
+
+// ---- roots
+
+// X = D C for the chosen points, C taking off their mean.
+LowRankRoot low_rank_root(std::span<const double> all, std::span<const std::size_t> counting, double c) {
+  const auto n = Index(counting.size());
+  const MatrixXd about_mean = MatrixXd::Identity(n, n) - MatrixXd::Constant(n, n, 1 / double(n));
+  const MatrixXd products = square_matrix(all)(counting, counting);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solved(MatrixXd(about_mean * products * about_mean));
+  const ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
+  const MatrixXd E = about_mean * solved.eigenvectors();
+  return {numbers_of(MatrixXd(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose())),
+          numbers_of(MatrixXd(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose())), root.log().sum()};
+}
+
+// ---- entry by entry
+
+void to_exponentials(std::span<double> x) {
+  auto all = vector_of(x).array();
+  all = all.exp();
+}
+
+}  // namespace kelvin

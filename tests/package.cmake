@@ -1,0 +1,33 @@
+# Installs the build into a scratch folder, moves it elsewhere, and builds and runs the examples against it.
+#   cmake -D build=... -D source=... -D scratch=... -P package.cmake
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\nended with ${code}:\n${out}")
+  endif()
+  message(STATUS "${out}")
+endfunction()
+
+file(REMOVE_RECURSE ${scratch})
+run(${CMAKE_COMMAND} --install ${build} --prefix ${scratch}/first)
+file(RENAME ${scratch}/first ${scratch}/moved)
+file(GLOB_RECURSE descriptions ${scratch}/moved/*.cmake)
+foreach(file ${descriptions})
+  file(READ ${file} text)
+  foreach(place ${source} ${build} ${scratch})
+    string(FIND "${text}" "${place}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} names ${place}")
+    endif()
+  endforeach()
+endforeach()
+
+# Copied, so that no header is found beside them.
+file(COPY ${source}/examples DESTINATION ${scratch})
+run(${CMAKE_COMMAND} -G Ninja -S ${scratch}/examples -B ${scratch}/built -DCMAKE_PREFIX_PATH=${scratch}/moved -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${scratch}/built)
+foreach(name own_potential own_letter network_draws)
+  run(${scratch}/built/${name})
+endforeach()
+run(${scratch}/moved/bin/kelvin --version)
+file(REMOVE_RECURSE ${scratch})

@@ -110,7 +110,12 @@ Couplings<Real>::Couplings(const CoupledRun& run) {
   std::vector<const CouplingRow*> asked_for;
   for (const CouplingRow& row : rows)
     if (row.asked_for(run.settings, row)) asked_for.push_back(&row);
-  for (const CouplingRow* row : asked_for) add(std::string(row->name), made_by<Real>(*row, run));
+  for (const CouplingRow* row : asked_for) {
+    EnsembleSettings settings = run.settings;
+    Choice& method = settings.coupling.method;
+    if (method.name == row->name) method = method.completed(row->parameters, "coupling");
+    add(std::string(row->name), made_by<Real>(*row, {settings, run.recipe, run.comm, run.remark}));
+  }
   if (asked_for.size() > 1)
     throw Error("[{}] and [{}] both move walkers by what others do; keep one", asked_for.back()->section,
                 asked_for.front()->section);

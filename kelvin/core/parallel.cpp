@@ -6,8 +6,9 @@
 namespace kelvin {
 namespace {
 
-// Of 15 to 50 nanoseconds each: longer than rounds of a few steps are apart, shorter than anyone could mind.
-constexpr int looks_before_sleep = 1000;
+// Looks of 15 to 50 nanoseconds each, then some of half a microsecond that leave the processor to whoever wants it:
+// together longer than rounds of a few steps are apart, and shorter than anyone could mind.
+constexpr int looks = 200, looks_between_others = 100;
 
 void breathe() {
 #ifdef KELVIN_X86
@@ -16,9 +17,10 @@ void breathe() {
 }
 
 void wait_while(const std::atomic<int>& number, int old) {
-  for (int look = 0; look < looks_before_sleep; ++look) {
+  for (int look = 0; look < looks + looks_between_others; ++look) {
     if (number.load(std::memory_order_acquire) != old) return;
-    breathe();
+    if (look < looks) breathe();
+    else std::this_thread::yield();
   }
   number.wait(old, std::memory_order_acquire);
 }

@@ -8,7 +8,13 @@
 #include "kelvin/ensemble/metric_coupling.h"
 
 namespace kelvin {
+
+template <class Real>
+std::unique_ptr<Coupling<Real>> make_stretch(const CoupledRun&);  // stretch.cpp
+
 namespace {
+
+constexpr Parameter scale[] = {{"scale", "2.0", "a, above 1: a stretch goes from 1/a to a"}};
 
 bool is_method(const EnsembleSettings& s, const CouplingRow& row) { return s.coupling.method.name == row.name; }
 bool collapses_only(const EnsembleSettings& s, const CouplingRow& row) {
@@ -48,6 +54,9 @@ const CouplingRow rows[] = {
      make_metric<double>,
      "even and odd walkers move in turn, each in the metric of the resting others: exact however often it is "
      "refreshed"},
+    {"stretch", "coupling", 4, false, false, scale, is_method, make_stretch<float>, make_stretch<double>,
+     "every refresh steps, walkers are moved along lines through others of their ensemble, by Metropolis (Goodman and "
+     "Weare 2010)"},
     {"exchange",
      "exchange",
      2,
@@ -110,7 +119,12 @@ Couplings<Real>::Couplings(const CoupledRun& run) {
   std::vector<const CouplingRow*> asked_for;
   for (const CouplingRow& row : rows)
     if (row.asked_for(run.settings, row)) asked_for.push_back(&row);
-  for (const CouplingRow* row : asked_for) add(std::string(row->name), made_by<Real>(*row, run));
+  for (const CouplingRow* row : asked_for) {
+    EnsembleSettings settings = run.settings;
+    Choice& method = settings.coupling.method;
+    if (method.name == row->name) method = method.completed(row->parameters, "coupling");
+    add(std::string(row->name), made_by<Real>(*row, {settings, run.recipe, run.comm, run.remark}));
+  }
   if (asked_for.size() > 1)
     throw Error("[{}] and [{}] both move walkers by what others do; keep one", asked_for.back()->section,
                 asked_for.front()->section);

@@ -10,7 +10,6 @@
 #include "kelvin/core/pack.h"
 #include "kelvin/energy/hessian.h"
 #include "kelvin/numeric/linear.h"
-#include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/mean.h"
 
 namespace kelvin {

@@ -200,12 +200,20 @@ void check_meetings(const std::vector<PartRecipe>& parts) {
   }
 }
 
-Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const std::vector<std::string>& freeze,
-                   std::vector<Block> blocks, const Horizon& run, std::shared_ptr<const OwnLetters> own_letters) {
-  Recipe recipe;
-  recipe.own_letters = std::move(own_letters);
-  std::map<std::string, std::vector<std::uint32_t>> frozen_entries;  // of a block, in its own numbering
-  std::map<std::string, std::map<std::size_t, double>> given;
+namespace {
+
+// Which entries stay put, in the numbering of each block, and at which values if those are given.
+struct Frozen {
+  std::map<std::string, std::vector<std::uint32_t>> entries;
+  std::map<std::string, std::map<std::size_t, double>> values;
+  bool all_of(const Block& b) const {
+    const auto at = entries.find(b.name);
+    return at != entries.end() && at->second.size() == b.size();
+  }
+};
+
+Frozen frozen_entries(const std::vector<std::string>& freeze, const std::vector<Block>& blocks) {
+  Frozen out;
   for (const std::string& text : freeze) {
     const Freeze f = parse_freeze(text);
     bool found = false;
@@ -218,114 +226,148 @@ Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const st
         if (row >= b.rows() || (f.entry.size() == 2 ? column >= b.columns() : column >= b.size()))
           throw Error("model.freeze \"{}\": block \"{}\" is {} x {}, counted from 0", text, b.name, b.rows(),
                       b.columns());
-        first = row * b.columns() + column, count = 1;
+        first = row * b.columns() + column;
+        count = 1;
       }
       for (std::size_t i = first; i < first + count; ++i) {
-        frozen_entries[b.name].push_back(std::uint32_t(i));
-        if (f.value) given[b.name][i] = *f.value;
+        out.entries[b.name].push_back(std::uint32_t(i));
+        if (f.value) out.values[b.name][i] = *f.value;
       }
     }
     if (!found) throw Error("model.freeze \"{}\" matches no block; the blocks are {}", text, listed(blocks));
   }
-  for (auto& [name, entries] : frozen_entries) {
+  for (auto& [name, entries] : out.entries) {
     std::sort(entries.begin(), entries.end());
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   }
-  const auto all_frozen = [&](const Block& b) {
-    const auto at = frozen_entries.find(b.name);
-    return at != frozen_entries.end() && at->second.size() == b.size();
-  };
+  return out;
+}
 
+// The part of every block that moves: exactly one.
+std::map<std::string, std::string> parts_of(const std::map<std::string, PartSettings>& settings,
+                                            const std::vector<Block>& blocks, const Frozen& frozen) {
+  std::map<std::string, std::string> out;
   for (const auto& [name, part] : settings)
     for (const Block& b : blocks)
-      if (selected(part.blocks, b.name) && !all_frozen(b) && !recipe.part_of.emplace(b.name, name).second)
+      if (selected(part.blocks, b.name) && !frozen.all_of(b) && !out.emplace(b.name, name).second)
         throw Error(
             "block \"{}\" is in part \"{}\" and in part \"{}\"; a block belongs to one part: leave it out of one with "
             "\"!{}\"",
-            b.name, recipe.part_of[b.name], name, b.name);
+            b.name, out[b.name], name, b.name);
   for (const Block& b : blocks)
-    if (!recipe.part_of.contains(b.name) && !all_frozen(b))
+    if (!out.contains(b.name) && !frozen.all_of(b)) {
+      std::string parts;
+      for (const auto& [name, part] : settings) parts += (parts.empty() ? "" : ", ") + name;
       throw Error("block \"{}\" is in no part; add it to the blocks of one (parts: {}) or to model.freeze", b.name,
-                  [&] {
-                    std::string list;
-                    for (const auto& [name, part] : settings) list += (list.empty() ? "" : ", ") + name;
-                    return list.empty() ? "none" : list;
-                  }());
+                  parts.empty() ? "none" : parts);
+    }
+  return out;
+}
 
-  std::size_t offset = 0;
+// A part without its blocks, its numbers checked.
+PartRecipe part_of(const std::string& name, const PartSettings& part, const Horizon& run,
+                   std::span<const Letter> own_letters) {
+  const std::string key = "part." + name + ".";
+  PartRecipe made{.name = name,
+                  .scheme = parse_scheme(part.scheme, own_letters),
+                  .step = checked(part.step, run, key + "step", 0, false, false),
+                  .friction = checked(part.friction, run, key + "friction", 0, true, true),
+                  .temperature = checked(part.temperature.given() ? part.temperature : Choice("posterior"), run,
+                                         key + "temperature", 0, true, false),
+                  .mass = checked(part.mass, run, key + "mass", 0, false, false),
+                  .sigma = checked(part.sigma, run, key + "sigma", 0, true, false),
+                  .eps = checked(part.eps, run, key + "eps", 0, true, false),
+                  .damping = &row_named(part.damping, dampings(), "damping"),
+                  .xi = part.xi,
+                  .constants = {.momentum = part.momentum,
+                                .dampening = part.dampening,
+                                .weight_decay = part.weight_decay,
+                                .beta1 = part.beta1,
+                                .beta2 = part.beta2,
+                                .floor = part.floor,
+                                .trust = part.trust}};
+  const auto within = [&](std::string_view what, double x, double least, double most) {
+    if (!(x >= least && x < most))
+      throw Error("{}{} must be at least {} and below {}, not {}", key, what, least, most, x);
+  };
+  within("momentum", part.momentum, 0, 1);
+  within("dampening", part.dampening, 0, INFINITY);
+  within("beta1", part.beta1, 0, 1);
+  within("beta2", part.beta2, 0, 1);
+  within("floor", part.floor, 0, INFINITY);
+  within("weight_decay", part.weight_decay, 0, INFINITY);
+  within("trust", part.trust, 0, INFINITY);
+  return made;
+}
+
+// What can be said of a part once it has its blocks.
+void check_part(const PartRecipe& made, const PartSettings& part, const std::vector<Block>& blocks) {
+  if (made.size == 0) {
+    std::string patterns;
+    for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;
+    throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", made.name, patterns,
+                listed(blocks));
+  }
+  if (part.constraint.given() && made.constraints.empty())
+    throw Error(
+        "part \"{}\": constraint \"{}\" finds no matrix among its blocks; remove it, or add biases = true to "
+        "hold vectors too",
+        made.name, part.constraint.name);
+  if (part.constraint.given()) check_constraints(made);
+  if (std::isfinite(made.friction.range().second)) return;
+  for (const Move& m : made.scheme.moves)
+    if (m.letter->normals && (m.letter->local() ? m.letter->moves_q : m.letter->moves_p))
+      throw Error(
+          "part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit",
+          made.name, m.letter->symbol);
+}
+
+}  // namespace
+
+Recipe make_recipe(const std::map<std::string, PartSettings>& settings, const std::vector<std::string>& freeze,
+                   std::vector<Block> blocks, const Horizon& run, std::shared_ptr<const OwnLetters> own_letters) {
+  Recipe recipe;
+  recipe.own_letters = std::move(own_letters);
+  const Frozen frozen = frozen_entries(freeze, blocks);
+  const auto parts = parts_of(settings, blocks, frozen);
+  recipe.part_of = parts;
   const auto place = [&](Block b) {
-    b.offset = offset;
-    offset += b.size();
-    for (const auto& [i, value] : given[b.name]) recipe.fixed[b.offset + i] = value;
+    b.offset = recipe.size;
+    recipe.size += b.size();
+    if (const auto given = frozen.values.find(b.name); given != frozen.values.end())
+      for (const auto& [i, value] : given->second) recipe.fixed[b.offset + i] = value;
     recipe.blocks.push_back(std::move(b));
   };
   for (const auto& [name, part] : settings) {
-    const std::string key = "part." + name + ".";
-    PartRecipe made{
-        name,
-        parse_scheme(part.scheme, recipe.own_letters ? recipe.own_letters->rows() : std::span<const Letter>()),
-        checked(part.step, run, key + "step", 0, false, false),
-        checked(part.friction, run, key + "friction", 0, true, true),
-        checked(part.temperature.given() ? part.temperature : Choice("posterior"), run, key + "temperature", 0, true,
-                false),
-        checked(part.mass, run, key + "mass", 0, false, false),
-        checked(part.sigma, run, key + "sigma", 0, true, false),
-        checked(part.eps, run, key + "eps", 0, true, false),
-        &row_named(part.damping, dampings(), "damping"),
-        part.xi,
-        {0, part.momentum, part.dampening, part.weight_decay, part.beta1, part.beta2, part.floor, part.trust},
-        offset};
-    const auto within = [&](std::string_view what, double x, double least, double most) {
-      if (!(x >= least && x < most))
-        throw Error("{}{} must be at least {} and below {}, not {}", key, what, least, most, x);
-    };
-    within("momentum", part.momentum, 0, 1), within("dampening", part.dampening, 0, INFINITY);
-    within("beta1", part.beta1, 0, 1), within("beta2", part.beta2, 0, 1), within("floor", part.floor, 0, INFINITY);
-    within("weight_decay", part.weight_decay, 0, INFINITY), within("trust", part.trust, 0, INFINITY);
+    PartRecipe made =
+        part_of(name, part, run, recipe.own_letters ? recipe.own_letters->rows() : std::span<const Letter>());
+    made.offset = recipe.size;
     const BlockConstraint chosen =
         part.constraint.given() ? constraint_chosen(part.constraint, name) : BlockConstraint();
     for (const Block& b : blocks) {
-      const auto at = recipe.part_of.find(b.name);
-      if (at == recipe.part_of.end() || at->second != name) continue;
-      for (const std::uint32_t i : frozen_entries[b.name])
-        made.frozen.push_back(std::uint32_t(offset - made.offset) + i);
-      made.constants.blocks.push_back(offset - made.offset);
+      if (const auto at = parts.find(b.name); at == parts.end() || at->second != name) continue;
+      const std::size_t first = recipe.size - made.offset;
+      if (const auto some = frozen.entries.find(b.name); some != frozen.entries.end())
+        for (const std::uint32_t i : some->second) made.frozen.push_back(std::uint32_t(first) + i);
+      made.constants.blocks.push_back(first);
       place(b);
       if (!part.constraint.given() || !holds(chosen, b)) continue;
-      made.constraints.push_back(held_by(constraint_on(chosen, b.name), b, offset - made.offset - b.size()));
+      made.constraints.push_back(held_by(constraint_on(chosen, b.name), b, first));
       if (!chosen.row->has_slack) continue;
       made.constraints.back().slack_count = made.constraints.back().units();
       const Block slack = slack_of(made.constraints.back(), b);
       recipe.part_of[slack.name] = name;
-      made.constants.blocks.push_back(offset - made.offset);
+      made.constants.blocks.push_back(recipe.size - made.offset);
       place(slack);
     }
-    made.size = offset - made.offset;
+    made.size = recipe.size - made.offset;
     made.constants.blocks.push_back(made.size);
-    if (made.size == 0) {
-      std::string patterns;
-      for (const auto& p : part.blocks) patterns += (patterns.empty() ? "\"" : "\", \"") + p;
-      throw Error("part \"{}\": blocks = [{}\"] matches no block that moves; the blocks are {}", name, patterns,
-                  listed(blocks));
-    }
-    if (part.constraint.given() && made.constraints.empty())
-      throw Error(
-          "part \"{}\": constraint \"{}\" finds no matrix among its blocks; remove it, or add biases = true to "
-          "hold vectors too",
-          name, part.constraint.name);
-    if (part.constraint.given()) check_constraints(made);
+    check_part(made, part, blocks);
     made.constants.freedom = double(made.freedom());
-    if (!std::isfinite(made.friction.range().second))
-      for (const Move& m : made.scheme.moves)
-        if (m.letter->normals && (m.letter->local() ? m.letter->moves_q : m.letter->moves_p))
-          throw Error(
-              "part \"{}\": letter '{}' needs a finite friction; give one, or use BARAB for the high-friction limit",
-              name, m.letter->symbol);
     recipe.parts.push_back(std::move(made));
   }
   for (const Block& b : blocks)
-    if (all_frozen(b)) place(b);
-  recipe.size = offset;
+    if (frozen.all_of(b)) place(b);
   if (recipe.parts.empty()) throw Error("there is no part to move; add [part.all] with a scheme and a step");
   check_meetings(recipe.parts);
   for (const PartRecipe& part : recipe.parts) recipe.weighed |= part.scheme.own_time || part.temperature.rests();

@@ -10,6 +10,7 @@
 #include "kelvin/core/text.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
+#include "kelvin/dynamics/compatible.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/energy/loss.h"
@@ -165,6 +166,27 @@ std::string letters_page() {
   return page;
 }
 
+std::string compatible_page() {
+  const auto named = [](Traits mask) {
+    std::string out;
+    for (const TraitRow& row : traits())
+      if (mask.contains(row.trait)) out += (out.empty() ? "" : ", ") + std::string(row.name);
+    return out;
+  };
+  Table rules, names;
+  for (const Incompatibility& row : incompatibilities())
+    rules.row({{"what", named(row.first)},
+               {"does not go with", named(row.second)},
+               {"because", row.why},
+               {"what to do", row.cure}});
+  for (const TraitRow& row : traits()) names.row({{"name", row.name}, {"asked for by", row.meaning}});
+  return "# What goes with what\n\n"
+         "Made by `kelvin page compatible` from the program's own table; do not edit.\n\n"
+         "Schemes, parts, constraints, networks, walkers and settings can be combined freely, except for these "
+         "pairs, which are refused:\n\n" +
+         as_markdown(rules) + "\nThe names stand for:\n\n" + as_markdown(names);
+}
+
 std::string settings_page() {
   std::string page =
       "# Settings\n\n"
@@ -227,7 +249,10 @@ struct Page {
   std::string_view name;
   std::string (*text)();
 };
-const Page pages[] = {{"letters", letters_page}, {"settings", settings_page}, {"experiments", experiments_page}};
+const Page pages[] = {{"letters", letters_page},
+                      {"settings", settings_page},
+                      {"compatible", compatible_page},
+                      {"experiments", experiments_page}};
 
 struct ListArguments {
   std::string what;
@@ -265,10 +290,12 @@ Command list_command() {
 }
 
 Command page_command() {
-  return {.name = "page",
-          .summary = "a page of the documentation made from the program's tables: letters, settings or experiments",
-          .footer = "Example:  kelvin page settings > docs/settings.md",
-          .call = calls(show_page)};
+  return {
+      .name = "page",
+      .summary =
+          "a page of the documentation made from the program's tables: letters, settings, compatible or experiments",
+      .footer = "Example:  kelvin page settings > docs/settings.md",
+      .call = calls(show_page)};
 }
 
 }  // namespace kelvin::cli

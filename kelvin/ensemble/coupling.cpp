@@ -25,6 +25,7 @@ bool has_ladder(const EnsembleSettings& s, const CouplingRow&) { return s.exchan
 const CouplingRow rows[] = {
     {"none",
      "coupling",
+     Trait::shares_metric,
      1,
      true,
      true,
@@ -35,6 +36,7 @@ const CouplingRow rows[] = {
      "walkers know nothing of each other"},
     {"ensemble",
      "coupling",
+     Trait::shares_metric,
      3,
      true,
      true,
@@ -45,6 +47,7 @@ const CouplingRow rows[] = {
      "each walker moves in the metric of all others of its ensemble; all move at once, so refresh rarely"},
     {"halves",
      "coupling",
+     Trait::shares_metric,
      4,
      true,
      false,
@@ -54,11 +57,13 @@ const CouplingRow rows[] = {
      make_metric<double>,
      "even and odd walkers move in turn, each in the metric of the resting others: exact however often it is "
      "refreshed"},
-    {"stretch", "coupling", 4, false, false, scale, is_method, make_stretch<float>, make_stretch<double>,
+    {"stretch", "coupling", Trait::moves_walkers, 4, false, false, scale, is_method, make_stretch<float>,
+     make_stretch<double>,
      "every refresh steps, walkers are moved along lines through others of their ensemble, by Metropolis (Goodman and "
      "Weare 2010)"},
     {"exchange",
      "exchange",
+     Trait::exchanges,
      2,
      false,
      false,
@@ -79,6 +84,13 @@ std::unique_ptr<Coupling<Real>> made_by(const CouplingRow& row, const CoupledRun
 
 // All but the last, which has a section of its own.
 std::span<const CouplingRow> coupling_methods() { return std::span(rows).first(std::size(rows) - 1); }
+
+void add_couplings(Uses& uses, const EnsembleSettings& settings) {
+  for (const CouplingRow& row : rows)
+    if (row.asked_for(settings, row))
+      uses.add(row.trait, row.section == row.name ? fmt::format("[{}]", row.section)
+                                                  : fmt::format("{}.method = \"{}\"", row.section, row.name));
+}
 
 void check_couplings(const CouplingSettings& s, long walkers) {
   const CouplingRow& method = row_named(s.method.name, coupling_methods(), "coupling", s.method.where);
@@ -116,18 +128,17 @@ std::size_t walkers_together(const CouplingSettings& s, std::size_t walkers) {
 
 template <class Real>
 Couplings<Real>::Couplings(const CoupledRun& run) {
-  std::vector<const CouplingRow*> asked_for;
-  for (const CouplingRow& row : rows)
-    if (row.asked_for(run.settings, row)) asked_for.push_back(&row);
-  for (const CouplingRow* row : asked_for) {
+  Uses uses(run.recipe);
+  add_couplings(uses, run.settings);
+  if (!run.settings.masked_part.empty()) uses.add(Trait::noisy, fmt::format("part.{}.mask", run.settings.masked_part));
+  uses.check();
+  for (const CouplingRow& row : rows) {
+    if (!row.asked_for(run.settings, row)) continue;
     EnsembleSettings settings = run.settings;
     Choice& method = settings.coupling.method;
-    if (method.name == row->name) method = method.completed(row->parameters, "coupling");
-    add(std::string(row->name), made_by<Real>(*row, {settings, run.recipe, run.comm, run.remark}));
+    if (method.name == row.name) method = method.completed(row.parameters, "coupling");
+    add(std::string(row.name), made_by<Real>(row, {settings, run.recipe, run.comm, run.remark}));
   }
-  if (asked_for.size() > 1)
-    throw Error("[{}] and [{}] both move walkers by what others do; keep one", asked_for.back()->section,
-                asked_for.front()->section);
 }
 
 template <class Real>

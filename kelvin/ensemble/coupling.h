@@ -5,6 +5,7 @@
 #pragma once
 #include "kelvin/chain/chain.h"
 #include "kelvin/core/parallel.h"
+#include "kelvin/dynamics/compatible.h"
 #include "kelvin/ensemble/comm.h"
 #include "kelvin/ensemble/settings.h"
 
@@ -48,6 +49,7 @@ class Coupling {
 struct CouplingRow {
   std::string_view name;
   std::string_view section;  // of the run file, which asks for it
+  Trait trait;               // what it does not go with: dynamics/compatible.cpp
   std::size_t fewest;        // walkers of an ensemble
   bool blends;               // takes coupling.blending, and is none without it
   bool collapses;            // goes with coupling.collapse
@@ -58,6 +60,9 @@ struct CouplingRow {
   std::string_view meaning;
 };
 std::span<const CouplingRow> coupling_methods();  // rows of coupling.method
+
+// What the couplings that the settings ask for do to a run.
+void add_couplings(Uses&, const EnsembleSettings&);
 
 // Refuses what does not depend on the recipe.
 void check_couplings(const CouplingSettings&, long walkers);

@@ -14,8 +14,6 @@ namespace kelvin {
 double constant_temperature(const Recipe& recipe, std::string_view who) {
   const double T = recipe.parts.front().temperature.at(0);
   const auto check = [&](const Recipe& phase) {
-    if (const Scheme& scheme = phase.parts.front().scheme; scheme.own_time || scheme.unit_speed)
-      throw Error("[{}] needs plain time and momenta, which \"{}\" does not have; use BAOAB", who, scheme.text);
     for (const PartRecipe& part : phase.parts)
       if (part.temperature.range() != std::pair(T, T) || !(T > 0))
         throw Error(

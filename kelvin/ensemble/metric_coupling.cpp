@@ -48,20 +48,6 @@ constexpr Collapse ways_to_collapse[] = {
                                                 return mean_of(entries).value;
                                               }}};
 
-// A metric is a change of coordinates, and one is enough.
-void check_coordinates(const Recipe& recipe) {
-  if (recipe.tuning.rescaling().shape != MassShape::none)
-    throw Error(
-        "coupling and adapt.metric both change the coordinates; set adapt.metric = \"unit\" or "
-        "coupling.method = \"none\"");
-  for (const PartRecipe& part : recipe.parts)
-    if (!part.constraints.empty())
-      throw Error(
-          "part \"{}\" has a constraint, which does not hold in the coordinates of a coupling; set "
-          "coupling.method = \"none\"",
-          part.name);
-}
-
 // In other coordinates each part would have a mixture of the temperatures.
 void check_temperatures(const Recipe& recipe, const std::vector<MetricSpan>& stretches) {
   for (const PartRecipe& part : recipe.parts) {
@@ -104,7 +90,6 @@ MetricCoupling<Real>::MetricCoupling(const CoupledRun& run, const MetricMethod& 
   if (method_->counts && settings_.blending == 0)
     remark_("coupling.blending is 0, so the walkers move as if each were alone");
   if (!at_work()) return;
-  check_coordinates(recipe);
   if (method_->counts) check_temperatures(recipe, spans_);
   for (const Recipe& phase : recipe.later) check_temperatures(phase, spans_);
   if (method_->counts && method_->groups == 1 && settings_.refresh < 100)

@@ -28,15 +28,7 @@ class StretchMove final : public Coupling<Real> {
         comm_(&run.comm) {
     if (!(scale_ > 1) || !std::isfinite(scale_))
       throw Error("coupling.method: the scale of a stretch must be above 1, not {}", scale_);
-    if (run.recipe.weighed)
-      throw Error("coupling.method = \"stretch\" and draws with weights exclude each other; keep one");
-    if (!run.settings.masked_part.empty())
-      throw Error("part.{}.mask makes U another one at every evaluation, so a stretch cannot compare it; keep one",
-                  run.settings.masked_part);
     for (const PartRecipe& part : run.recipe.parts) {
-      if (!part.constraints.empty())
-        throw Error("part \"{}\" has a constraint, which a stretch does not keep; set coupling.method = \"none\"",
-                    part.name);
       std::vector<char> moves(part.size, 1);
       for (const std::uint32_t i : part.frozen) moves[i] = 0;
       for (std::size_t i = 0; i < part.size; ++i)

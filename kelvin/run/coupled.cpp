@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kelvin/dynamics/compatible.h"
+
 namespace kelvin {
 namespace {
 
@@ -90,19 +92,10 @@ void SharedNoise<Real>::normals(const Stream& stream, std::size_t first, std::sp
 }
 
 void check_coupling(const Recipe& recipe) {
-  if (!recipe.later.empty())
-    throw Error(
-        "the run has phases, and a bias belongs to one law; give a run file of the phase in which draws are taken");
-  if (recipe.tuning.learns())
-    throw Error(
-        "[adapt] would give the two chains steps of their own; write the step that a warm-up found into the run "
-        "file and leave [adapt] out");
+  Uses uses(recipe);
+  uses.add(Trait::certified, "a certificate");
+  uses.check();
   for (const PartRecipe& part : recipe.parts) {
-    if (!part.constraints.empty())
-      throw Error(
-          "part \"{}\" has a constraint, on which two chains with one noise do not come together; certify the "
-          "run without it",
-          part.name);
     for (const auto& [name, schedule] : {std::pair{"step", &part.step},
                                          {"friction", &part.friction},
                                          {"temperature", &part.temperature},
@@ -123,22 +116,9 @@ void check_coupling(const Recipe& recipe) {
     bool noise = false;
     for (const Move& move : part.scheme.moves) {
       noise |= move.letter->normals > 0;
-      if (move.letter->own_time || move.letter->unit_speed)
-        throw Error("part \"{}\": letter '{}' gives each of two chains a time of its own; certify a run without it",
-                    part.name, move.letter->symbol);
-      if (move.letter->memory)
-        throw Error(
-            "part \"{}\": letter '{}' keeps a memory of its own in each of two chains; certify a run without it",
-            part.name, move.letter->symbol);
       if (move.letter->normals && move.share * double(move.occurrences) != 1)
         throw Error("part \"{}\": '{}' has unequal weights in \"{}\", which two chains cannot share noise for",
                     part.name, move.letter->symbol, part.scheme.text);
-      if (move.letter->proposes)
-        throw Error(
-            "part \"{}\": scheme \"{}\" has braces or N, and Metropolis leaves no discretisation bias; there is "
-            "nothing to "
-            "certify",
-            part.name, part.scheme.text);
     }
     if (!noise)
       throw Error(

@@ -7,7 +7,9 @@
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/switched.h"
+#include "kelvin/energy/tempered.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/ensemble/coupling.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/function/block.h"
 #include "kelvin/run/tempering.h"
@@ -132,22 +134,33 @@ bool evaluates_at_draws(const Recipe& recipe) {
   return starts_still || ends_still;
 }
 
+// What the settings ask for besides what the recipe says, for each phase.
+void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t rows, bool noisy) {
+  const auto check = [&](const Recipe& phase) {
+    Uses uses(phase);
+    if (rows > 0 && settings.batch.size.of(rows) < rows) uses.add(Trait::minibatches, "a run with minibatches");
+    if (noisy) uses.add(Trait::noisy, "a run with masks, gradient_noise or batch.anchor_every");
+    if (settings.batch.anchor_every > 0) uses.add(Trait::anchored, "batch.anchor_every");
+    if (settings.row_shares > 1) uses.add(Trait::in_row_shares, "row_shares");
+    if (settings.switching.used()) uses.add(Trait::switched, "[switching]");
+    if (phase.tempered && phase.parts.back().frozen.empty()) uses.add(Trait::tempered, "[tempering]");
+    add_couplings(uses, ensemble_settings(settings));
+    uses.check();
+  };
+  check(recipe);
+  for (const Recipe& phase : recipe.later) check(phase);
+}
+
 // Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
 template <class Real>
 std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSettings& settings, const Recipe& recipe) {
   const double T = constant_temperature(recipe, "switching");
-  const auto refuse = [](const std::string& what) { throw Error("[switching] does not go with {}", what); };
-  if (energy.rows() > 0 && settings.batch.size.of(energy.rows()) < energy.rows())
-    refuse("minibatches, whose noise biases a force that is no linear function of U; set batch.size = \"full\"");
-  if (energy.noisy()) refuse("masks, which make U another one at every evaluation");
-  if (!recipe.later.empty()) refuse("phases");
-  if (recipe.tuning.learns()) refuse("[adapt], which evaluates U at other points than the walker's; leave it out");
-  if (settings.coupling.method.name != "none" || settings.coupling.collapse != "never") refuse("[coupling]");
-  if (recipe.parts.front().scheme.proposes || !evaluates_at_draws(recipe))
-    refuse(
-        fmt::format("scheme \"{}\", whose draws are not where U was evaluated last; use BAOAB or another string "
-                    "without braces or N that begins or ends with B",
-                    recipe.parts.front().scheme.text));
+  if (!evaluates_at_draws(recipe))
+    throw Error(
+        "[switching] does not go with scheme \"{}\": its draws are not where U was evaluated last; use BAOAB or "
+        "another "
+        "string without braces or N that begins or ends with B",
+        recipe.parts.front().scheme.text);
   constexpr long most = 1 << 23;  // that can be counted in single precision
   return switching_law<Real>({T, settings.switching.highest, std::size_t(settings.switching.nodes),
                               std::uint64_t(std::min(most, settings.warmup))});
@@ -208,6 +221,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
   if (warm && !toy)
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
   if (settings.batch.anchor_every > 0) energy.estimate.anchor(std::uint64_t(settings.batch.anchor_every));
+  if (slack == Slack::kept) check_uses(settings, problem.recipe, energy.rows(), energy.noisy());
   if (problem.recipe.tempered) {
     check_tempered(settings, problem.recipe, remark);
     energy.law = std::make_unique<Tempered<Real>>(settings.tempering, tempered_temperature(problem.recipe));
@@ -221,12 +235,12 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
 template <class Real>
 void Problem<Real>::steer(const std::vector<SteeredPhase>& steered) {
   if (steered.empty()) return;
-  if (settings.switching.used()) throw Error("[switching] does not go with phases");
   std::vector<Block> visible = recipe.blocks;
   std::erase_if(visible, [](const Block& b) { return b.slack(); });
   Recipe changed = tuned_recipe(settings, visible, rows(), steered);
   for (const auto& [name, part] : settings.part)
     if (part.weight_decay > 0) check_decay(changed, name);
+  check_uses(settings, changed, energy->rows(), energy->noisy());
   if (changed.tempered) check_tempered(settings, changed, [](std::string_view) {});
   weigh_all(changed, energy->law != nullptr);
   recipe = std::move(changed);

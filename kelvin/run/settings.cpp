@@ -55,7 +55,6 @@ void check_switching(const RunSettings& s) {
   if (!(s.switching.highest > 1) || !std::isfinite(s.switching.highest))
     throw Error("switching.highest must be a factor above 1, or 0 for none, not {}", s.switching.highest);
   at_least(2, s.switching.nodes, "switching.nodes");
-  if (s.exchange.used()) throw Error("[switching] and [exchange] both heat what is sampled; keep one");
   if (s.warmup < 1000)
     throw Error("[switching] learns its weights during warm-up and needs at least 1000 steps of it, not {}", s.warmup);
 }

@@ -129,15 +129,6 @@ double tempered_temperature(const Recipe& recipe) {
 
 void check_tempered(const RunSettings& settings, const Recipe& recipe, const Remark& remark) {
   const TemperingSettings& s = settings.tempering;
-  const auto refuse = [](bool used, std::string_view what) {
-    if (used) throw Error("[tempering] does not go together with {}; leave out one of them", what);
-  };
-  refuse(settings.adapt.step || settings.adapt.friction || settings.adapt.metric != "unit", "[adapt]");
-  refuse(settings.coupling.method.name != "none", "[coupling]");
-  refuse(settings.exchange.used(), "[exchange]");
-  refuse(settings.switching.used(), "[switching]");
-  refuse(settings.row_shares > 1, "row_shares");
-  refuse(settings.batch.anchor_every > 0, "batch.anchor_every");
   const bool whole = row_named(s.of, tempering_extents(), "extent of tempering").whole;
   if (!whole && form_of(s).heats)
     throw Error("tempering.of = \"{}\" needs a form that turns forces down; \"{}\" heats everything", s.of, s.form);
@@ -149,13 +140,6 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   const auto check = [&](const Recipe& phase) {
     const PartRecipe& alpha = phase.parts.back();
     if (!alpha.frozen.empty()) return;
-    refuse(phase.parts.front().scheme.own_time, "letter Z");
-    for (const PartRecipe& part : phase.parts)
-      for (const Move& m : part.scheme.moves) {
-        refuse(m.letter->piece > 0, "B1 and B2");
-        refuse(m.letter->needs_noise, "letter V");
-        refuse(m.letter->travels, "letter N");
-      }
     const bool moved = std::ranges::any_of(alpha.scheme.moves, [](const Move& m) { return m.letter->drifts; });
     const bool bathed = std::ranges::any_of(alpha.scheme.moves, [](const Move& m) {
       return m.letter->normals > 0 && m.letter->thermal && m.letter->moves_p;

@@ -323,7 +323,7 @@ than = "verlet part.all.step=1.9"
 TEST(Commands, PagesOfTheDocumentationAreUpToDate) {
   const Desk desk;
   std::filesystem::create_symlink(source + "/experiments", desk.path("experiments"));
-  for (const std::string page : {"letters", "settings", "experiments"}) {
+  for (const std::string page : {"letters", "settings", "compatible", "experiments"}) {
     std::stringstream stored;
     stored << std::ifstream(source + "/docs/" + page + ".md").rdbuf();
     EXPECT_EQ(stored.str(), desk.kelvin("page " + page).out) << "run ./run docs";

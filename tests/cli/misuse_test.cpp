@@ -51,7 +51,7 @@ const Mistake mistakes[] = {
     {"unknown letter", rows, with("BAOAB", "BAXAB"), "", "no letter 'X' in scheme \"BAXAB\""},
     {"unbalanced braces", rows, with("BAOAB", "R{BAB"), "", "'{' without '}'"},
     {"braces with minibatches", rows, with("BAOAB", "R{BAB}"), "--set batch.size=2",
-     "braces or N, which need every row"},
+     "which takes every row"},
     {"parts that do not meet equally often", rows,
      with("[part.all]\nscheme = \"BAOAB\"",
           "[part.out]\nblocks = [\"layer2.*\"]\nscheme = \"ABOA\"\n[part.hidden]\nblocks = [\"layer1.*\"]"),

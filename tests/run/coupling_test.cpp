@@ -424,7 +424,7 @@ TEST(Couplings, ChooseTheCoordinatesAloneAndInFlatSpace) {
       error_of([&] {
         CoupledWalkers w(two_parts + "[part.all]\nconstraint = { name = \"circle\", radius = 1.0 }\n" + coupling);
       }),
-      HasSubstr("part \"all\" has a constraint"));
+      HasSubstr("constraint of part \"all\""));
   EXPECT_THAT(error_of([&] { CoupledWalkers w(two_parts + "warmup = 10\nadapt.metric = \"diagonal\"\n" + coupling); }),
               HasSubstr("both change the coordinates"));
 }

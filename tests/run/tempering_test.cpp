@@ -324,7 +324,7 @@ TEST(Tempering, WhatCannotWorkIsRefusedInOneSentence) {
   EXPECT_THAT(refusal(on + "bias = { name = \"metadynamics\", height = 0.0 }\n"), HasSubstr("above 0"));
   EXPECT_THAT(refusal(on + "wall = { name = \"force\", strength = -1.0 }\n"), HasSubstr("above 0"));
   EXPECT_THAT(refusal(on + "of = \"likelihood\"\n"), HasSubstr("needs a network"));
-  EXPECT_THAT(refusal(on + "[adapt]\nstep = true\n"), HasSubstr("[adapt]"));
+  EXPECT_THAT(refusal(on + "[adapt]\nstep = true\n"), HasSubstr("adapt.step"));
   EXPECT_THAT(refusal(on + "mass = -1.0\n"), HasSubstr("at least 0"));
   EXPECT_THAT(refusal(on + "scheme = \"BAB\"\n"), HasSubstr("lacks a drift or a bath"));
   const auto moving_by = [](const std::string& part) {
@@ -333,7 +333,7 @@ TEST(Tempering, WhatCannotWorkIsRefusedInOneSentence) {
   EXPECT_THAT(refusal(on, moving_by("temperature = 0.0")), HasSubstr("above 0"));
   EXPECT_THAT(refusal(on, moving_by("temperature = { name = \"linear\", from = 1.0, to = 0.5 }")),
               HasSubstr("one constant temperature"));
-  EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"RN\"")), HasSubstr("letter N"));
+  EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"RN\"")), HasSubstr("[tempering] does not go with scheme \"RN\""));
   EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"S\"")), HasSubstr("lacks a drift"));
   EXPECT_THAT(refusal(on + "form = \"paper\"\n", moving_by("temperature = 0.5, scheme = \"OBABO\"")),
               HasSubstr("words of its own"));

@@ -210,12 +210,6 @@ class WarmUp final : public Companion<Real> {
     const Tuning& tuning = recipe.tuning;
     const PartRecipe& first = recipe.parts.front();
     const Scheme& scheme = first.scheme;
-    if (tuning.adapt.friction && scheme.proposes)
-      throw Error("adapt.friction goes by the heat that gradient noise leaves; \"{}\" leaves none", scheme.text);
-    if (scheme.own_time && (tuning.adapt.step || tuning.adapt.friction))
-      throw Error(
-          "adapt.step and adapt.friction go by steps of one length, which Z in \"{}\" does not leave; use [tempo]",
-          scheme.text);
     const auto [least, most] = first.friction.range();
     if (scheme.unit_speed && tuning.adapt.friction && !(least > 0 && std::isfinite(most)))
       throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",

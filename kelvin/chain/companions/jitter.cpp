@@ -16,8 +16,6 @@ class Jitter final : public Companion<Real> {
   }
   explicit Jitter(Chain<Real>& chain) : key_(chain.key("jitter")) {
     const Scheme& scheme = chain.program().scheme();
-    if (!scheme.proposes)
-      throw Error("[jitter] is for schemes with braces or N, which it leaves exact; \"{}\" has none", scheme.text);
     if (chain.recipe().tuning.jitter.length > 0)
       for (const PartRecipe& part : chain.recipe().parts)
         if (part.scheme.repeats.times < 2 || part.scheme.repeats.times != scheme.repeats.times)

@@ -173,21 +173,37 @@ auto Exchange<Real>::ask(Walkers mine, std::uint64_t sweep, Threads& threads) ->
 
 // Positions go to where `partner` says; only those that move are told to the other ranks.
 template <class Real>
-void Exchange<Real>::move(Walkers mine, const std::vector<std::size_t>& partner) {
+void Exchange<Real>::move(Walkers mine, const std::vector<std::size_t>& partner, Threads& threads) {
+  const auto stays = [&](const Chain<Real>& chain) { return partner[chain.walker()] == chain.walker(); };
+  std::vector<Packer> replicas(mine.size());
+  threads.each(mine.size(), [&](std::size_t k) {
+    if (!stays(mine[k])) mine[k].replica_now().fields(replicas[k]);
+  });
   Packer pack;
-  for (Chain<Real>& chain : mine)
-    if (partner[chain.walker()] != chain.walker()) {
-      pack(chain.walker());
-      chain.replica_now().fields(pack);
-    }
-  std::vector<Replica<Real>> told(walkers_);
-  for (const std::string& bytes : comm_->everyone(pack.bytes))
+  for (std::size_t k = 0; k < mine.size(); ++k) {
+    if (stays(mine[k])) continue;
+    pack(mine[k].walker());
+    pack(std::uint64_t(replicas[k].bytes.size()));
+    pack.bytes += replicas[k].bytes;
+  }
+  const auto all = comm_->everyone(pack.bytes);
+  std::vector<std::string_view> gathered(walkers_);  // the replica of each walker
+  for (const std::string& bytes : all)
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint32_t walker = 0;
-      unpack(walker), told.at(walker).fields(unpack);
+      std::uint64_t size = 0;
+      unpack(walker);
+      unpack(size);
+      gathered.at(walker) = unpack.bytes.substr(0, size);
+      unpack.bytes.remove_prefix(size);
     }
-  for (Chain<Real>& chain : mine)
-    if (const std::size_t from = partner[chain.walker()]; from != chain.walker()) chain.take(told[from]);
+  threads.each(mine.size(), [&](std::size_t k) {
+    if (stays(mine[k])) return;
+    Replica<Real> replica;
+    Unpacker unpack{gathered[partner[mine[k].walker()]]};
+    replica.fields(unpack);
+    mine[k].take(replica);
+  });
 }
 
 // Where the replicas are after an attempt: their direction of travel, and whether a round trip has ended.
@@ -223,7 +239,7 @@ void Exchange<Real>::meet(Walkers mine, std::size_t, std::uint64_t step, Threads
     if (!swaps) continue;
     std::swap(partner[w], partner[w + 1]), std::swap(told.replicas[w], told.replicas[w + 1]);
   }
-  move(mine, partner);
+  move(mine, partner, threads);
   follow(told.replicas);
   state_.step = step, ++state_.counted;
   if (settings_.adapt && step <= warmup_) learn(mine, step);

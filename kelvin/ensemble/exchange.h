@@ -89,7 +89,7 @@ class Exchange final : public Coupling<Real> {
     std::vector<std::uint32_t> replicas;
   };
   Gathered ask(Walkers mine, std::uint64_t sweep, Threads&);
-  void move(Walkers mine, const std::vector<std::size_t>& partner);
+  void move(Walkers mine, const std::vector<std::size_t>& partner, Threads&);
   void follow(const std::vector<std::uint32_t>& replicas);
   void learn(Walkers mine, std::uint64_t step);
   void begin_counting();

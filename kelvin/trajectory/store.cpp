@@ -14,28 +14,6 @@ namespace kelvin {
 
 namespace fs = std::filesystem;
 
-RunLock make_run_directory(const fs::path& run, bool replace) {
-  std::error_code failed;
-  if (fs::exists(run, failed) && !fs::is_directory(run, failed))
-    throw Error("\"{}\" is a file; give a directory that does not exist yet to --out", run.string());
-  make_directories(run);
-  const auto others = [&] {  // besides a lock and what a killed process left half-written
-    for (const auto& entry : fs::directory_iterator(run))
-      if (entry.path().filename() != "lock" && entry.path().extension() != ".part") return true;
-    return false;
-  };
-  const bool earlier = fs::exists(run / "run.json", failed);
-  if (others() && !replace)
-    throw Error("\"{}\" exists already; give another --out, or --force to replace the run there", run.string());
-  if (others() && !earlier)
-    throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
-  RunLock lock(run);
-  for (const char* name :
-       {"checkpoint", "manifest.json", "samples.zarr", "analysis", "log.jsonl", "run.toml", "run.json"})
-    if (earlier) fs::remove_all(run / name, failed);
-  return lock;
-}
-
 namespace {
 
 // Of packed chunks that wait to be named together: the disk is waited for a few times a commit.

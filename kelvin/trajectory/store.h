@@ -15,9 +15,6 @@
 
 namespace kelvin {
 
-// Makes the directory and holds it. One that holds anything is refused, or emptied of an earlier run if `replace`.
-RunLock make_run_directory(const std::filesystem::path&, bool replace);
-
 template <class Real>
 class Store {
  public:

@@ -32,7 +32,8 @@ AffineMap affine_map(const Energy<double>& energy, const Recipe& recipe) {
   Chain<double> chain(energy, recipe, Batches({}, 0, 0, 0), probe, 0, 0);
   chain.start(std::vector<double>(recipe.size, 0.0));
   const auto image = [&](const Eigen::VectorXd& x, std::size_t one) {
-    probe.asked = 0, probe.one = one;
+    probe.asked = 0;
+    probe.one = one;
     chain.place({x.data(), std::size_t(n)}, {x.data() + n, std::size_t(n)});
     chain.step();
     Eigen::VectorXd y(2 * n);

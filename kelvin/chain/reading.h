@@ -34,8 +34,19 @@ struct Reading {
   std::vector<PartReading> parts;
   template <class Visit>
   void fields(Visit&& field) {
-    field(step), field(energy), field(acceptance), field(diverging), field(statistic), field(depth), field(leaps);
-    field(taken), field(alpha), field(energy_error), field(log_weight), field(replica), field(parts);
+    field(step);
+    field(energy);
+    field(acceptance);
+    field(diverging);
+    field(statistic);
+    field(depth);
+    field(leaps);
+    field(taken);
+    field(alpha);
+    field(energy_error);
+    field(log_weight);
+    field(replica);
+    field(parts);
   }
 };
 

@@ -31,9 +31,24 @@ struct ChainState {
   Reading reading;                                // the last one: a walker that rests is still told of in the log
   template <class Visit>
   void fields(Visit&& field) {
-    field(steps), field(evaluations), field(fresh_at), field(energy), field(stale), field(replica);
-    field(pace), field(friction), field(q), field(p), field(g), field(xi), field(memory), field(fallbacks);
-    field(anchor), field(bias), field(factor), field(companions);
+    field(steps);
+    field(evaluations);
+    field(fresh_at);
+    field(energy);
+    field(stale);
+    field(replica);
+    field(pace);
+    field(friction);
+    field(q);
+    field(p);
+    field(g);
+    field(xi);
+    field(memory);
+    field(fallbacks);
+    field(anchor);
+    field(bias);
+    field(factor);
+    field(companions);
     reading.fields(field);
   }
 };
@@ -46,7 +61,11 @@ struct Replica {
   std::vector<Real> q, p, memory, anchor;  // of optimizers; of the potential
   template <class Visit>
   void fields(Visit&& field) {
-    field(number), field(q), field(p), field(memory), field(anchor);
+    field(number);
+    field(q);
+    field(p);
+    field(memory);
+    field(anchor);
   }
 };
 

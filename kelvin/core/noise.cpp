@@ -27,8 +27,10 @@ std::uint64_t joined(std::uint32_t high, std::uint32_t low) { return std::uint64
 
 // The finaliser of splitmix64: a bijection that spreads every input bit over the whole word.
 std::uint64_t scramble(std::uint64_t x) {
-  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27, x *= 0x94d049bb133111ebu;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 

@@ -22,13 +22,17 @@ struct Rounds {
   explicit Rounds(const Stream& s) {
     std::uint32_t k0 = std::uint32_t(s.key), k1 = std::uint32_t(s.key >> 32);
     for (auto& round : k) {
-      round[0] = k0, round[1] = k1;
-      k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+      round[0] = k0;
+      round[1] = k1;
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
     }
     const std::uint64_t b = std::uint64_t(std::uint32_t(s.step >> 32) << 16 | s.place) * m1;
     const std::uint64_t a = std::uint64_t(std::uint32_t(b >> 32 ^ s.step ^ k[0][0])) * m0;
     first_w2 = s.walker ^ k[0][1];
-    second_w0 = b ^ k[1][0], second_w2 = a >> 32 ^ k[1][1], second_w3 = a;
+    second_w0 = b ^ k[1][0];
+    second_w2 = a >> 32 ^ k[1][1];
+    second_w3 = a;
   }
 };
 
@@ -44,15 +48,20 @@ KELVIN_INLINE void philox(const Rounds& r, std::uint32_t first, Four* out) {
     std::memcpy(&counter, even, sizeof counter);
     const LongWords a = multiply(counter + (first + v / 2 * counters + v % 2), r.m0);
     const LongWords b = multiply(high_halves(a) ^ r.first_w2, r.m1);
-    x[v][0] = high_halves(b) ^ r.second_w0, x[v][1] = b;
-    x[v][2] = a ^ r.second_w2, x[v][3] = r.second_w3 - LongWords{};
+    x[v][0] = high_halves(b) ^ r.second_w0;
+    x[v][1] = b;
+    x[v][2] = a ^ r.second_w2;
+    x[v][3] = r.second_w3 - LongWords{};
   }
 #pragma GCC unroll 8
   for (int round = 2; round < 10; ++round)
     for (auto& w : x) {
       const LongWords a = multiply(w[0], r.m0), b = multiply(w[2], r.m1);
       const LongWords w0 = high_halves(b) ^ w[1] ^ r.k[round][0], w2 = high_halves(a) ^ w[3] ^ r.k[round][1];
-      w[0] = w0, w[1] = b, w[2] = w2, w[3] = a;
+      w[0] = w0;
+      w[1] = b;
+      w[2] = w2;
+      w[3] = a;
     }
   for (int v = 0; v < groups; ++v)
     for (int k = 0; k < 4; ++k) out[v].w[k] = (Words)((x[2 * v][k] & 0xffffffffu) | x[2 * v + 1][k] << 32);

@@ -15,7 +15,8 @@ KELVIN_INLINE void turn(Lanes<Real> quarters, Real shift, Lanes<Real>& sine, Lan
   sine_cosine(quarters - (shifted - shift), s, c);
   const Whole k = (Whole)shifted;
   const Lanes<Real> first = (k & 1) != 0 ? c : s, second = (k & 1) != 0 ? -s : c;
-  sine = (k & 2) != 0 ? -first : first, cosine = (k & 2) != 0 ? -second : second;
+  sine = (k & 2) != 0 ? -first : first;
+  cosine = (k & 2) != 0 ? -second : second;
 }
 KELVIN_INLINE void turn(Floats quarters, Floats& sine, Floats& cosine) {
   turn<float, Integers>(quarters, 12582912.0f, sine, cosine);
@@ -43,9 +44,12 @@ KELVIN_INLINE void drift(const Planes<Real>& x, double radius, double time) {
     turn(w * quarters, sine, cosine);
     Lanes<Real> to_q = q * cosine + s * sine, to_s = s * cosine - q * sine;
     const Lanes<Real> scale = Real(radius) / root(to_q * to_q + to_s * to_s);
-    to_q *= scale, to_s *= scale;
-    store_some<Real>(x.q + i, to_q, count), store_some<Real>(x.s + i, to_s, count);
-    store_some<Real>(x.p + i, w * to_s, count), store_some<Real>(x.v + i, -w * to_q, count);
+    to_q *= scale;
+    to_s *= scale;
+    store_some<Real>(x.q + i, to_q, count);
+    store_some<Real>(x.s + i, to_s, count);
+    store_some<Real>(x.p + i, w * to_s, count);
+    store_some<Real>(x.v + i, -w * to_q, count);
   });
 }
 
@@ -55,7 +59,8 @@ KELVIN_INLINE void project(const Planes<Real>& x, double radius) {
   each_vector<Real>(x.n, [&](std::size_t i, std::size_t count) {
     const Lanes<Real> q = load_some(x.q + i, count), s = load_some(x.s + i, count);
     const Lanes<Real> scale = Real(radius) / root(q * q + s * s);
-    store_some<Real>(x.q + i, q * scale, count), store_some<Real>(x.s + i, s * scale, count);
+    store_some<Real>(x.q + i, q * scale, count);
+    store_some<Real>(x.s + i, s * scale, count);
   });
 }
 
@@ -66,7 +71,8 @@ KELVIN_INLINE void tangent(const Planes<Real>& x, double radius) {
   each_vector<Real>(x.n, [&](std::size_t i, std::size_t count) {
     const Lanes<Real> q = load_some(x.q + i, count), s = load_some(x.s + i, count);
     const Lanes<Real> w = (s * load_some(x.p + i, count) - q * load_some(x.v + i, count)) * per_square;
-    store_some<Real>(x.p + i, w * s, count), store_some<Real>(x.v + i, -w * q, count);
+    store_some<Real>(x.p + i, w * s, count);
+    store_some<Real>(x.v + i, -w * q, count);
   });
 }
 
@@ -76,7 +82,8 @@ KELVIN_INLINE void combined(std::size_t n, const double* k, Real* q, Real* p) {
   const Real a = Real(k[0]), b = Real(k[1]), c = Real(k[2]), d = Real(k[3]);
   for (std::size_t i = 0; i < n; ++i) {
     const Real x = q[i], y = p[i];
-    q[i] = a * x + b * y, p[i] = c * x + d * y;
+    q[i] = a * x + b * y;
+    p[i] = c * x + d * y;
   }
 }
 

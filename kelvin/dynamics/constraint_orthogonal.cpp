@@ -163,7 +163,8 @@ class Orthogonal final : public Manifold<Real> {
 
   // Whether the way back from x, where the drift has arrived, ends where it began.
   bool returns(const ManifoldPoint<Real>& x, double time) {
-    std::copy(x.q.begin(), x.q.end(), back_q_.begin()), std::copy(x.p.begin(), x.p.end(), back_p_.begin());
+    std::copy(x.q.begin(), x.q.end(), back_q_.begin());
+    std::copy(x.p.begin(), x.p.end(), back_p_.begin());
     if (!move(back_q_, back_p_, -time)) return false;
     double worst = 0;
     for (std::size_t i = 0; i < began_.size(); ++i)

@@ -19,29 +19,34 @@ class Own final : public Manifold<Real> {
     for (Matrix* J : {&J_, &J0_}) J->resize(m, n);
     for (Vector* v : {&q_, &from_, &p_, &began_}) v->resize(n);
     for (Vector* v : {&g_, &step_, &multiplier_}) v->resize(m);
-    square_.resize(m, m), solver_ = Eigen::PartialPivLU<Matrix>(m);
+    square_.resize(m, m);
+    solver_ = Eigen::PartialPivLU<Matrix>(m);
     tolerance_ = sizeof(Real) == 4 ? std::max(1e-6, own_->tolerance) : own_->tolerance;
   }
 
   // q' = q + (h/m) (p - J^T l) with g(q') = 0, p' = p - J^T l made tangent at q' (RATTLE without a force)
   // Inside braces what cannot be done, or undone, is rejected.
   void drift(const ManifoldPoint<Real>& x, double time, ProjectionReport& report) override {
-    read(x.q, from_), read(x.p, p_);
+    read(x.q, from_);
+    read(x.p, p_);
     if (report.retrace) began_ = from_;
     const bool arrived = move(time);
     if (!arrived && !report.retrace) give_up();
-    write(q_, x.q), write(p_, x.p);
+    write(q_, x.q);
+    write(p_, x.p);
     if (!report.retrace) return;
     from_ = q_;
     report.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
   }
   void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport&) override {
-    read(x.q, q_), read(from, from_);
+    read(x.q, q_);
+    read(from, from_);
     if (!solve()) give_up();
     write(q_, x.q);
   }
   void tangent(const ManifoldPoint<Real>& x) override {
-    read(x.q, q_), read(x.p, p_);
+    read(x.q, q_);
+    read(x.p, p_);
     make_tangent();
     write(p_, x.p);
   }
@@ -68,7 +73,8 @@ class Own final : public Manifold<Real> {
   double tangency(const ManifoldPoint<Real>& x) const override {
     Vector q(Eigen::Index(x.q.size())), p = q;
     Matrix J(Eigen::Index(own_->count), q.size());
-    read(x.q, q), read(x.p, p);
+    read(x.q, q);
+    read(x.p, p);
     slope(q, J);
     return (J * p).cwiseAbs().maxCoeff();
   }

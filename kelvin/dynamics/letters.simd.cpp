@@ -199,7 +199,10 @@ struct Moments {
   Real keep_u, add_u, keep_v, add_v, scale_u, scale_v, floor;
   explicit Moments(const Part<Real>& s) {
     const PartConstants& c = *s.constants;
-    keep_u = Real(c.beta1), add_u = Real(1 - c.beta1), keep_v = Real(c.beta2), add_v = Real(1 - c.beta2);
+    keep_u = Real(c.beta1);
+    add_u = Real(1 - c.beta1);
+    keep_v = Real(c.beta2);
+    add_v = Real(1 - c.beta2);
     scale_u = Real(1 / (1 - std::pow(c.beta1, s.count)));
     scale_v = Real(1 / std::sqrt(1 - std::pow(c.beta2, s.count)));
     floor = Real(c.floor);
@@ -330,12 +333,14 @@ void barzilai_borwein(const Part<Real>& s, double h, std::span<const Real>) {
   double product = 0, square = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
     const double dq = double(s.q[i]) - double(s.u[i]), dg = double(s.g[i]) - double(s.v[i]);
-    product += dq * dg, square += dg * dg;
+    product += dq * dg;
+    square += dg * dg;
   }
   const double ratio = std::abs(product) / square;
   const Real a = Real(s.count > 1 && ratio > 0 && std::isfinite(ratio) ? ratio : h);
   for (std::size_t i = 0; i < s.size(); ++i) {
-    s.u[i] = s.q[i], s.v[i] = s.g[i];
+    s.u[i] = s.q[i];
+    s.v[i] = s.g[i];
     s.q[i] -= a * s.g[i];
   }
 }

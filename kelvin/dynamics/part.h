@@ -40,7 +40,9 @@ struct Part {
   std::size_t size() const { return q.size(); }
   Part slice(std::size_t first, std::size_t length) const {
     Part s = *this;
-    s.q = q.subspan(first, length), s.p = p.subspan(first, length), s.g = g.subspan(first, length);
+    s.q = q.subspan(first, length);
+    s.p = p.subspan(first, length);
+    s.g = g.subspan(first, length);
     if (!u.empty()) s.u = u.subspan(first, length);
     if (!v.empty()) s.v = v.subspan(first, length);
     return s;

@@ -86,7 +86,8 @@ constexpr Damping damping_table[] = {
 
 // A block's constraint, placed behind the `first` entries of the part that come before it.
 BlockConstraint held_by(BlockConstraint held, const Block& b, std::size_t first) {
-  held.block = b.name, held.first = first;
+  held.block = b.name;
+  held.first = first;
   held.rows = b.is_matrix() ? b.rows() : 1;
   held.columns = b.size() / held.rows;
   held.slack = first + b.size();
@@ -142,7 +143,8 @@ void constrain(Recipe& recipe, const std::string& name, OwnConstraint own) {
     for (PartRecipe& part : phase.parts) {
       if (part.name != part_name->second) continue;
       BlockConstraint held = held_by({}, block, block.offset - part.offset);
-      held.part = part.name, held.own = shared;
+      held.part = part.name;
+      held.own = shared;
       for (const BlockConstraint& other : part.constraints)
         if (other.block == name) throw Error("block \"{}\" has a constraint already; keep one", name);
       const auto later = std::find_if(part.constraints.begin(), part.constraints.end(),

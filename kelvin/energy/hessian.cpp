@@ -29,9 +29,11 @@ HessianAt::Product HessianAt::product(std::span<const double> v, double e) {
   for (std::size_t i = 0; i < q_.size(); ++i) {
     made.Hv[i] = (above_[i] - below_[i]) / (2 * e);
     const double kink = (above_[i] - g_[i]) / e - (g_[i] - below_[i]) / e;
-    made.size += made.Hv[i] * made.Hv[i], made.kink += kink * kink;
+    made.size += made.Hv[i] * made.Hv[i];
+    made.kink += kink * kink;
   }
-  made.size = std::sqrt(made.size), made.kink = std::sqrt(made.kink);
+  made.size = std::sqrt(made.size);
+  made.kink = std::sqrt(made.kink);
   return made;
 }
 

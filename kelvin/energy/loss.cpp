@@ -153,7 +153,8 @@ struct Log {
   }
   template <class Real>
   static void probabilities(std::size_t, const Real* f, Real* p) {
-    p[0] = 1 - *f, p[1] = *f;
+    p[0] = 1 - *f;
+    p[1] = *f;
   }
 };
 
@@ -164,7 +165,9 @@ struct Cosine {
     double fy = 0, ff = 0, yy = 0;
     for (std::size_t k = 0; k < r.n; ++k) {
       const double f = r.f[k], y = r.y[k];
-      fy += f * y, ff += f * f, yy += y * y;
+      fy += f * y;
+      ff += f * f;
+      yy += y * y;
     }
     const double norms = std::sqrt(ff) * std::sqrt(yy);
     if (norms == 0) {
@@ -237,7 +240,7 @@ constexpr Loss all_losses[] = {
     row<MeanSquared>("mean_squared", {Targets::numbers}, "mean over the outputs of (output - target)^2, without 1/2"),
     row<Absolute>("absolute", {Targets::numbers}, "mean over the outputs of |output - target|"),
     row<GaussianLoss>("gaussian", {.targets = Targets::numbers, .has_scale = true},
-                  "-log density of target ~ N(output, scale^2), summed over the outputs; scale fixed or learned"),
+                      "-log density of target ~ N(output, scale^2), summed over the outputs; scale fixed or learned"),
     row<BinaryCrossEntropy>("binary_cross_entropy",
                             {.targets = Targets::zero_one, .output = "linear", .escape = separable},
                             "-log probability of the class, two classes, the one output is the log odds"),

@@ -59,7 +59,8 @@ class Switched final : public Law<Real> {
   // Looks of a tenth of what has gone before, at least 100 evaluations; after each half of what it says.
   void learn() {
     constexpr double rarest = 1e-30;
-    ++evaluations(), ++looked();
+    ++evaluations();
+    ++looked();
     for (std::size_t k = 0; k < how_.nodes; ++k) sums()[k] += Real(shares_[k] * double(how_.nodes));
     const bool last = double(evaluations()) >= double(how_.learning);
     if (!last && double(looked()) < std::max(100.0, double(evaluations()) / 10)) return;

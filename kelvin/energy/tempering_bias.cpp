@@ -59,7 +59,11 @@ Node node(const BiasGround& b, In learnt, const Line& fit, std::size_t k) {
 
 void see(Out learnt, double g, double c, double weight) {
   const Out s = learnt.last(sums);
-  s[0] += weight, s[1] += weight * g, s[2] += weight * g * g, s[3] += weight * c, s[4] += weight * g * c;
+  s[0] += weight;
+  s[1] += weight * g;
+  s[2] += weight * g * g;
+  s[3] += weight * c;
+  s[4] += weight * g * c;
 }
 
 std::string_view bins_fault(const BiasGround& b) {
@@ -75,7 +79,8 @@ std::vector<double> guess(const BiasGround& b) {
   std::vector<double> learnt(3 * bins + sums, 0.0);
   for (std::size_t k = 0; k < bins; ++k) {
     const double g = middle(b, k, bins);
-    learnt[3 * k] = g, learnt[3 * k + 2] = b.numbers[1];
+    learnt[3 * k] = g;
+    learnt[3 * k + 2] = b.numbers[1];
     see(learnt, g, b.capacity * (1 - g), b.numbers[1] / (1 + b.capacity));
   }
   return learnt;

@@ -51,7 +51,10 @@ LineMoments integrated(const Energy& u, double T, double width) {
   double sum = 0, first = 0, second = 0, energy = 0;
   spaced([&](double x) {
     const double w = std::exp((lowest - u(x)) / T);
-    sum += w, first += w * x, second += w * x * x, energy += w * u(x);
+    sum += w;
+    first += w * x;
+    second += w * x * x;
+    energy += w * u(x);
   });
   const double mean = first / sum;
   return {mean, second / sum - mean * mean, energy / sum};
@@ -178,7 +181,8 @@ ToyEnergy slow_fast(const Choice& c) {
   const double k = above_0(c, "stiffness");
   const auto energy = [k](In x, Out g) {
     const double apart = x[1] - x[0];
-    g[0] = -k * apart, g[1] = x[1] + k * apart;
+    g[0] = -k * apart;
+    g[1] = x[1] + k * apart;
     return (x[1] * x[1] + k * apart * apart) / 2;
   };
   return {2, energy, {}, {}, {}, {}, {"fast", "slow"}};
@@ -214,7 +218,8 @@ struct Comb {
     double sum = 0, pull = 0;
     for (std::size_t i = 0; i < teeth; ++i) {
       const double d = x - tooth(i), w = std::exp(least - d * d / (2 * sd * sd));
-      sum += w, pull += w * d;
+      sum += w;
+      pull += w * d;
     }
     slope = pull / sum / (sd * sd);
     return least - std::log(sum);
@@ -302,7 +307,8 @@ ToyEnergy eight_schools(const Choice& c) {
   return {10, [held = centred(c)](In q, Out g) {
             const double mu = q[0], tau = std::exp(q[1]), wide = tau * tau / 25;
             double u = mu * mu / 50 + std::log1p(wide) - q[1];
-            g[0] = mu / 25, g[1] = 2 * wide / (1 + wide) - 1;
+            g[0] = mu / 25;
+            g[1] = 2 * wide / (1 + wide) - 1;
             for (std::size_t j = 0; j < 8; ++j) {
               const double t = held ? (q[2 + j] - mu) / tau : q[2 + j], theta = held ? q[2 + j] : mu + tau * t;
               const double pull = (theta - effects[j]) / (errors[j] * errors[j]);
@@ -326,13 +332,15 @@ Moments eight_schools_moments(const Choice& c, double T) {
     double precision = 1.0 / 25, pull = 0, log_density = at - std::log1p(t2 / 25);
     for (std::size_t j = 0; j < 8; ++j) {
       const double v = errors[j] * errors[j] + t2;
-      precision += 1 / v, pull += effects[j] / v;
+      precision += 1 / v;
+      pull += effects[j] / v;
       log_density -= (std::log(v) + effects[j] * effects[j] / v) / 2;
     }
     const double mean = pull / precision;
     const double w = std::exp(log_density + pull * mean / 2) / std::sqrt(precision);
     const auto add = [&](std::size_t k, double m, double variance) {
-      out.mean[k] += w * m, out.variance[k] += w * (variance + m * m);
+      out.mean[k] += w * m;
+      out.variance[k] += w * (variance + m * m);
     };
     sum += w;
     add(0, mean, 1 / precision);

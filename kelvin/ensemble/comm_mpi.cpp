@@ -24,7 +24,8 @@ class MpiComm : public Comm {
     int rank = 0, size = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);
-    rank_ = std::size_t(rank), size_ = std::size_t(size);
+    rank_ = std::size_t(rank);
+    size_ = std::size_t(size);
   }
   ~MpiComm() override {
     if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);

@@ -109,7 +109,8 @@ Exchange<Real>::Exchange(const CoupledRun& run)
 
 template <class Real>
 void Exchange<Real>::begin_counting() {
-  state_.counted = 0, state_.trips = 0;
+  state_.counted = 0;
+  state_.trips = 0;
   for (auto* v : {&state_.chance, &state_.swaps, &state_.tries}) v->assign(rungs_ - 1, 0);
   for (auto* v : {&state_.rising, &state_.headed}) v->assign(rungs_, 0);
   state_.heading.assign(walkers_, 0);
@@ -166,7 +167,9 @@ auto Exchange<Real>::ask(Walkers mine, std::uint64_t sweep, Threads& threads) ->
   for (const std::string& bytes : comm_->everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint32_t walker = 0;
-      unpack(walker), unpack(told.replicas.at(walker)), unpack(told.energies.at(walker));
+      unpack(walker);
+      unpack(told.replicas.at(walker));
+      unpack(told.energies.at(walker));
     }
   return told;
 }
@@ -214,7 +217,8 @@ void Exchange<Real>::follow(const std::vector<std::uint32_t>& replicas) {
     int& heading = state_.heading[replicas[w]];
     if (rung == 0) state_.trips += heading < 0, heading = 1;
     if (rung + 1 == rungs_) heading = -1;
-    state_.rising[rung] += heading > 0, state_.headed[rung] += heading != 0;
+    state_.rising[rung] += heading > 0;
+    state_.headed[rung] += heading != 0;
   }
 }
 
@@ -235,13 +239,17 @@ void Exchange<Real>::meet(Walkers mine, std::size_t, std::uint64_t step, Threads
     const double chance =
         std::exp(n > 1 ? log_swap_chance(b, mean, square / (n * (n - 1)), n) : log_swap_chance(b, mean));
     const bool swaps = uniform({stream_key(seed_, "exchange"), std::uint32_t(w), sweep, 0}, 0) < chance;
-    ++state_.tries[rung], state_.chance[rung] += chance, state_.swaps[rung] += swaps;
+    ++state_.tries[rung];
+    state_.chance[rung] += chance;
+    state_.swaps[rung] += swaps;
     if (!swaps) continue;
-    std::swap(partner[w], partner[w + 1]), std::swap(told.replicas[w], told.replicas[w + 1]);
+    std::swap(partner[w], partner[w + 1]);
+    std::swap(told.replicas[w], told.replicas[w + 1]);
   }
   move(mine, partner, threads);
   follow(told.replicas);
-  state_.step = step, ++state_.counted;
+  state_.step = step;
+  ++state_.counted;
   if (settings_.adapt && step <= warmup_) learn(mine, step);
   if (step <= warmup_ && step + every() > warmup_) begin_counting();
 }

@@ -127,7 +127,8 @@ void MetricCoupling<Real>::part_starts(std::vector<std::vector<Real>>& mine, std
   for (const std::string& bytes : comm_->everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint64_t walker = 0;
-      unpack(walker), unpack(all.at(walker));
+      unpack(walker);
+      unpack(all.at(walker));
     }
   for (std::size_t begin = 0; begin < all.size(); begin += each_) {
     std::sort(all.begin() + long(begin), all.begin() + long(begin + each_));
@@ -194,7 +195,8 @@ auto MetricCoupling<Real>::ask(Walkers mine, std::size_t group) const -> Gathere
       freedom += double(part.freedom());
       sum += double(part.freedom()) * chain.reading().parts[k].kinetic_temperature / chain.part(k).T;
     }
-    pack(chain.walker()), pack(sum / freedom);
+    pack(chain.walker());
+    pack(sum / freedom);
     const auto q = chain.q();
     pack(counts ? std::vector<Real>(q.begin(), q.end()) : std::vector<Real>());
   }
@@ -205,7 +207,8 @@ auto MetricCoupling<Real>::ask(Walkers mine, std::size_t group) const -> Gathere
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint32_t walker = 0;
       unpack(walker);
-      unpack(told.heat.at(walker)), unpack(told.positions[walker]);
+      unpack(told.heat.at(walker));
+      unpack(told.positions[walker]);
     }
   return told;
 }
@@ -248,7 +251,8 @@ void MetricCoupling<Real>::remember(Gathered& told, std::size_t group, std::uint
   const auto wanted = counted(group);
   for (std::size_t e = 0; e < std::size_t(settings_.ensembles); ++e) {
     MetricState<Real>& state = states_[e * groups() + group];
-    state.step = step, state.count = wanted.size();
+    state.step = step;
+    state.count = wanted.size();
     state.points.resize(wanted.size() * size_);
     std::vector<double> entries(wanted.size());
     for (std::size_t i = 0; i < size_; ++i) {

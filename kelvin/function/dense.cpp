@@ -230,7 +230,8 @@ class Dense final : public Function<Real> {
                     .bias = b,
                     .relu = layer.relu};
     if (l > 0 || gather_.empty()) return multiply(p);
-    p.a_row = panel, p.a_panel = count_ * panel;
+    p.a_row = panel;
+    p.a_panel = count_ * panel;
     const Real* soon[gathered_at_once];
     for (std::size_t first = 0; first < count_; first += gathered_at_once) {
       p.rows = std::min(gathered_at_once, count_ - first);
@@ -239,7 +240,8 @@ class Dense final : public Function<Real> {
       const std::size_t next = first + p.rows, count = std::min(gathered_at_once, count_ - next);
       for (std::size_t i = 0; i < count; ++i) soon[i] = row(gather_[next + i]);
       p.soon = {soon, count};
-      p.a = x_.data() + first * panel, p.c = r.y + first * r.y_stride;
+      p.a = x_.data() + first * panel;
+      p.c = r.y + first * r.y_stride;
       multiply(p);
     }
   }

@@ -126,7 +126,8 @@ class Scanner {
         else if (!inside) seen += text_[i];
       }
     }
-    at_ = start, line_ = line;
+    at_ = start;
+    line_ = line;
     for (const char candidate : {',', ';', '\t'})
       if (seen.find(candidate) != std::string::npos) return candidate;
     return blanks;

@@ -130,7 +130,9 @@ void standardise(Splits& splits, const Standardised& which, const Remark& remark
 }
 
 void aim_at_inputs(Dataset& data) {
-  data.targets = data.inputs, data.target_names = data.input_names, data.target_units = data.input_units;
+  data.targets = data.inputs;
+  data.target_names = data.input_names;
+  data.target_units = data.input_units;
 }
 
 // ---- rows of another file, to be predicted
@@ -232,9 +234,11 @@ LoadData load_from(const std::string& directory) {
 Dataset load_rows(std::string file, std::string labels_file, const DataSettings& s, const Dataset& like) {
   if (std::filesystem::is_directory(file)) {
     DataSettings directory;
-    directory.file = file, directory.labels_file = labels_file;
+    directory.file = file;
+    directory.labels_file = labels_file;
     directory = directory_resolved(directory);
-    file = directory.test_file, labels_file = directory.test_labels_file;
+    file = directory.test_file;
+    labels_file = directory.test_labels_file;
   }
   Source source = read_source(file, labels_file, s, false);
   const bool aims_at_inputs = word(s.targets_are, target_kinds, "kind of targets").are_inputs;
@@ -248,8 +252,11 @@ Dataset load_rows(std::string file, std::string labels_file, const DataSettings&
     if (rows.data.rows == 0) throw Error("{}: no row is of one of the classes {}", file, listed(like.classes));
   }
   Dataset data = std::move(rows.data);
-  data.input_names = like.input_names, data.target_names = like.target_names, data.classes = like.classes;
-  data.input_units = like.input_units, data.target_units = like.target_units;
+  data.input_names = like.input_names;
+  data.target_names = like.target_names;
+  data.classes = like.classes;
+  data.input_units = like.input_units;
+  data.target_units = like.target_units;
   to_units(data.input_units, data.inputs);
   to_units(data.target_units, data.targets);
   if (aims_at_inputs) aim_at_inputs(data);

@@ -110,12 +110,15 @@ NpyHeader parse_header(std::string_view text, const std::string& file) {
     at.need(":");
     if (key == "descr") {
       if (at.take("[")) throw Error("{}: an NPY file of records; store each field as an array of numbers", file);
-      header.descr = at.quoted(), described = true;
+      header.descr = at.quoted();
+      described = true;
     } else if (key == "fortran_order") {
-      header.fortran_order = at.take("True"), ordered = true;
+      header.fortran_order = at.take("True");
+      ordered = true;
       if (!header.fortran_order) at.need("False");
     } else if (key == "shape") {
-      header.shape = at.tuple(), shaped = true;
+      header.shape = at.tuple();
+      shaped = true;
     } else {
       at.wrong();
     }

@@ -15,7 +15,9 @@ Eigen::MatrixXd left_by(const Letter& letter, const Part<double>& constants, dou
   for (int one = 0; one < times * n; ++one) {
     std::array<double, 1> q{}, p{}, g{};
     Part<double> s = constants;
-    s.q = q, s.p = p, s.g = g;
+    s.q = q;
+    s.p = p;
+    s.g = g;
     for (int pass = 0; pass < times; ++pass) {
       std::vector<double> z(std::size_t(n), 0.0);
       if (one / n == pass) z[std::size_t(one % n)] = 1;
@@ -28,7 +30,9 @@ Eigen::MatrixXd left_by(const Letter& letter, const Part<double>& constants, dou
 
 Part<double> constants_of(const PartRecipe& part) {
   Part<double> s;
-  s.gamma = part.friction.at(0), s.T = part.temperature.at(0), s.m = part.mass.at(0);
+  s.gamma = part.friction.at(0);
+  s.T = part.temperature.at(0);
+  s.m = part.mass.at(0);
   return s;
 }
 

@@ -104,12 +104,14 @@ void add_tempering(Recipe& recipe, const TemperingSettings& s) {
   const Block block = tempering_block(0);
   Recipe own = make_recipe({{part_name, T > 0 ? moving_alpha(recipe, s, T) : resting_alpha(recipe)}}, {}, {block}, {});
   PartRecipe alpha = own.parts.front();
-  alpha.offset = recipe.size, alpha.step = recipe.parts.front().step;
+  alpha.offset = recipe.size;
+  alpha.step = recipe.parts.front().step;
   if (T == 0) alpha.frozen = {0}, recipe.fixed[recipe.size] = 0;
   recipe.parts.push_back(std::move(alpha));
   recipe.blocks.push_back(tempering_block(recipe.size));
   recipe.part_of[block.name] = part_name;
-  recipe.size += 1, recipe.tempered = true;
+  recipe.size += 1;
+  recipe.tempered = true;
   check_meetings(recipe.parts);
 }
 

@@ -141,9 +141,12 @@ RunSettings piloted(const RunSettings& settings, const RunEnvironment& environme
     energies.push_back(energy);
   }
   const BatchNoise between = noise_of(problem, chain.q());
-  s.noise = between.energy, s.gradient_noise = between.gradient;
+  s.noise = between.energy;
+  s.gradient_noise = between.gradient;
   const Series found = look_at(energies, part ? 0 : s.noise * s.noise);
-  s.reference = found.mean, s.capacity = found.variance / (T * T), s.correlation = found.steps;
+  s.reference = found.mean;
+  s.capacity = found.variance / (T * T);
+  s.correlation = found.steps;
   const TemperingPace pace = tempering_pace(s, T, step);
   remark(fmt::format(
       "tempering: a pilot of {} steps found Var(U/T) = {:.4g}, forgotten in {:.3g} steps, and noise {:.2g} T of U; "

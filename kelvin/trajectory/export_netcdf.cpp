@@ -93,7 +93,9 @@ void write_variable(const NetcdfFile& file, int group, const Selection& s, const
   count.insert(count.end(), v.shape.begin(), v.shape.end());
   for (std::size_t w = 0; w < s.walkers.size(); ++w)
     in_pieces(s.draws_in(v.group), v.size(), [&](std::size_t first, std::size_t draws) {
-      start[0] = w, start[1] = first, count[1] = draws;
+      start[0] = w;
+      start[1] = first;
+      count[1] = draws;
       put(file, group, variable, start, count, s.values(v, s.walkers[w], first, draws), spelling.type == NC_FLOAT);
     });
 }

@@ -16,7 +16,8 @@ RunningMoments::RunningMoments(std::size_t size) : mean(size), squares(size) {
 template <class Real>
 void RunningMoments::add(std::span<const Real> x, double w) {
   if (!(w > 0)) return;
-  ++count, weight += w;
+  ++count;
+  weight += w;
   const double share = w / weight;
   const std::size_t n = mean.size();
   if (!products.empty()) {

@@ -16,7 +16,11 @@ struct RunningMoments {
   std::vector<double> products;       // sums of (x_i - mean_i)(x_j - mean_j), row by row; empty for many parameters
   template <class Visit>
   void fields(Visit&& field) {
-    field(count), field(weight), field(mean), field(squares), field(products);
+    field(count);
+    field(weight);
+    field(mean);
+    field(squares);
+    field(products);
   }
 
   RunningMoments() = default;

@@ -89,7 +89,9 @@ Samples open_samples(const fs::path& run, Which which) {
     chosen.push_back(drawn_by_weight(s.statistic("log_weight", w)));
     fewest = std::min(fewest, chosen.back().size());
   }
-  s.worth = double(fewest) / double(s.draws), s.draws = fewest, s.chosen = std::move(chosen);
+  s.worth = double(fewest) / double(s.draws);
+  s.draws = fewest;
+  s.chosen = std::move(chosen);
   return s;
 }
 

@@ -242,7 +242,8 @@ void Store<Real>::add_moments() {
   for (const Block& block : stored_) {
     auto shape = block.shape.list();
     auto names = dimensions_of(block);
-    shape.insert(shape.begin(), 2), names.insert(names.begin(), "moment");
+    shape.insert(shape.begin(), 2);
+    names.insert(names.begin(), "moment");
     write(block.name, shape, names, [&](const RunningMoments& m, std::size_t i) {
       const std::size_t at = block.offset + i % block.size();
       return i < block.size() ? m.mean[at] : m.variance(at);
@@ -267,7 +268,10 @@ template <class Real>
 typename Store<Real>::Chunk Store<Real>::fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number) {
   Chunk chunk;
   if (phase == 0 && !spare_.empty()) chunk = std::move(spare_.back()), spare_.pop_back();
-  chunk.phase = phase, chunk.walker = walker, chunk.number = number, chunk.filled = 0;
+  chunk.phase = phase;
+  chunk.walker = walker;
+  chunk.number = number;
+  chunk.filled = 0;
   const auto& arrays = phases_[phase].arrays;
   chunk.bytes.resize(arrays.size());
   for (std::size_t k = 0; k < arrays.size(); ++k) chunk.bytes[k].resize(arrays[k].shape.bytes() * phases_[phase].chunk);

@@ -27,7 +27,8 @@ void DualAveraging::learn(double statistic, double wanted) {
 Windows windows_of(std::uint64_t warmup) {
   std::uint64_t first = 75, last = 50, window = 25;
   if (first + window + last > warmup) {
-    first = warmup * 15 / 100, last = warmup / 10;
+    first = warmup * 15 / 100;
+    last = warmup / 10;
     window = warmup - first - last;
   }
   const std::uint64_t settles = warmup - last;
@@ -70,7 +71,8 @@ Adaptation::Adaptation(const Recipe& recipe)
       throw Error("adapt.metric = \"dense\" keeps {} x {} numbers; above {} use \"diagonal\"", size, size, most);
     temperature_.resize(size);
   }
-  mean_.assign(temperature_.size(), 0), squares_.assign(dense_ ? mean_.size() * mean_.size() : mean_.size(), 0);
+  mean_.assign(temperature_.size(), 0);
+  squares_.assign(dense_ ? mean_.size() * mean_.size() : mean_.size(), 0);
 }
 
 void Adaptation::begin_again(double pace) {
@@ -90,7 +92,9 @@ bool Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   if (next == windows_.ends.end()) return false;
   const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1);
   if (2 * (step - begin) <= *next - begin) return false;
-  kinetic_ += now.kinetic, half_kick_ += now.half_kick, ++agreements_;
+  kinetic_ += now.kinetic;
+  half_kick_ += now.half_kick;
+  ++agreements_;
   if (step != *next) return false;
   const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
   const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
@@ -153,7 +157,8 @@ std::vector<double> Adaptation::factor() {
     std::copy(L.data(), L.data() + n * n, out.begin());
   }
   points_ = 0;
-  std::fill(mean_.begin(), mean_.end(), 0), std::fill(squares_.begin(), squares_.end(), 0);
+  std::fill(mean_.begin(), mean_.end(), 0);
+  std::fill(squares_.begin(), squares_.end(), 0);
   return out;
 }
 

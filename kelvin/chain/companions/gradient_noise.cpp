@@ -34,7 +34,8 @@ NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, doubl
       solver_(std::make_unique<Solver>(Eigen::Index(settings_.examples))) {
   const auto m = low_rank_ ? std::size_t(settings_.examples) : 0;
   for (const PartRecipe& part : recipes_) {
-    values_.emplace_back(m, 0.0), vectors_.emplace_back(m * m, 0.0);
+    values_.emplace_back(m, 0.0);
+    vectors_.emplace_back(m * m, 0.0);
     const auto mine =
         std::span<const Real>(numbers_).subspan((low_rank_ ? m : 1) * part.offset, (low_rank_ ? m : 1) * part.size);
     if (low_rank_) parts_.push_back({{}, mine, values_.back(), vectors_.back()});

@@ -33,7 +33,8 @@ NoUTurn<Real>::NoUTurn(std::size_t size, int deepest) : deepest_(deepest), spare
     make(tree.drawn);
   };
   for (Point& end : ends_) make(end);
-  plant(whole_), plant(grown_);
+  plant(whole_);
+  plant(grown_);
   for (Tree& tree : spare_) plant(tree);
 }
 
@@ -106,7 +107,10 @@ bool NoUTurn<Real>::build(int level, int direction, Tree& out) {
 
 template <class Real>
 Travelled NoUTurn<Real>::travel(const PathSpace<Real>& space, double T, const Noise<Real>& noise, Stream stream) {
-  space_ = &space, noise_ = &noise, stream_ = stream, T_ = T;
+  space_ = &space;
+  noise_ = &noise;
+  stream_ = stream;
+  T_ = T;
   so_far_ = {};
   start_ = space.hamiltonian();
   for (Point& end : ends_) save(end);
@@ -116,7 +120,8 @@ Travelled NoUTurn<Real>::travel(const PathSpace<Real>& space, double T, const No
   while (so_far_.depth < deepest_) {
     const bool forwards = uniform() > 0.5;
     load(ends_[forwards]);
-    whole_.near = ends_[!forwards].p, whole_.far = ends_[forwards].p;
+    whole_.near = ends_[!forwards].p;
+    whole_.far = ends_[forwards].p;
     if (!build(so_far_.depth, forwards ? 1 : -1, grown_)) break;
     save(ends_[forwards]);
     ++so_far_.depth;

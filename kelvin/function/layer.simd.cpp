@@ -230,6 +230,22 @@ KELVIN_INLINE void add(Real* to, std::size_t apart, std::size_t count, Real keep
   for (std::size_t j = 0; j < count; ++j) to[j * apart] = (keep == 0 ? 0 : to[j * apart]) + numbers[j];
 }
 
+// Sums of the slopes of `out` outputs over the rows.
+template <class Real, int out>
+KELVIN_INLINE void add_output_bias(const HiddenRows<Real>& l, Real share, Real keep, Real* bias) {
+  for (int o = 0; o < out; ++o) {
+    Real total = 0;
+    if constexpr (out == 1) {
+      Lanes<Real> some = {};
+      for (std::size_t s = 0; s < l.rows; s += lanes<Real>) some += load_some(l.y + s, within<Real>(s, l.rows));
+      total = sum(some);
+    } else {
+      for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
+    }
+    bias[o] = (keep == 0 ? 0 : bias[o]) + share * total;
+  }
+}
+
 template <class Real>
 KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& slope) {
   const std::size_t wide = padded(l.hidden);
@@ -302,17 +318,7 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
       };
       if constexpr (in + out <= 4) units.template operator()<2>();
       units.template operator()<1>();
-      for (int o = 0; o < out; ++o) {
-        Real total = 0;
-        if constexpr (out == 1) {
-          Lanes<Real> some = {};
-          for (std::size_t s = 0; s < l.rows; s += lanes<Real>) some += load_some(l.y + s, within<Real>(s, l.rows));
-          total = sum(some);
-        } else {
-          for (std::size_t s = 0; s < l.rows; ++s) total += l.y[s * out + std::size_t(o)];
-        }
-        slope.out_bias[o] = (keep == 0 ? 0 : slope.out_bias[o]) + share * total;
-      }
+      add_output_bias<Real, out>(l, share, keep, slope.out_bias);
     });
   });
 }

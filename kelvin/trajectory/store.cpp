@@ -11,10 +11,9 @@
 #include "kelvin/trajectory/draw_statistics.h"
 
 namespace kelvin {
+namespace {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 // Of packed chunks that wait to be named together: the disk is waited for a few times a commit.
 constexpr std::size_t bytes_of_a_commit = std::size_t(1) << 25;

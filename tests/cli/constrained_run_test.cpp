@@ -46,7 +46,7 @@ TEST(ConstrainedRun, IsReadWithoutItsSlack) {
   EXPECT_LT(line["part"]["middle"]["constraint_residual"], 1e-5);
   EXPECT_EQ(line["part"]["middle"]["projection_fallbacks"], 0);
   EXPECT_EQ(desk.kelvin("sample " + file + "-o again --from run --set steps=10").code, 0);
-  EXPECT_THAT(desk.kelvin("certify " + file).error, HasSubstr("has a constraint"));
+  EXPECT_THAT(desk.kelvin("certify " + file).error, HasSubstr("constraint of part \"input\""));
 }
 
 TEST(ConstrainedRun, ResumesBitForBit) {

@@ -2,6 +2,7 @@
 #include "apps/cli/terminal.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 
 #include "apps/cli/command.h"

@@ -3,6 +3,8 @@
 // its own. The chain knows none by name. To add one, write companions/NAME.cpp with its row (dynamics/letters.h) and
 // add NAME to the list in dynamics/letters.cpp.
 #pragma once
+#include <cmath>
+
 #include "kelvin/chain/chain.h"
 #include "kelvin/core/pack.h"
 
@@ -38,6 +40,58 @@ struct PhasePoint {
     state.g = g;
     state.energy = energy;
   }
+};
+
+// What stands between { and the letter that decides on it.
+template <class Real>
+class Proposal {
+ public:
+  static constexpr double hopeless = 1000;  // rise of H, in units of T, that counts as a divergence
+
+  void begin(Chain<Real>& chain) {
+    before_.take(chain.now());
+    hamiltonian_ = chain.hamiltonian();
+    chain.step_record().may_diverge = true;
+    chain.workspace().irreversible = false;
+  }
+  // Decided with the probability min(1, exp(-change / T)); a path that blew up, or cannot be retraced, is not possible.
+  double change(Chain<Real>& chain) const {
+    chain.now();
+    return chain.hamiltonian() - hamiltonian_;
+  }
+  bool possible(Chain<Real>& chain, double change) const {
+    return std::isfinite(change) && !chain.workspace().irreversible;
+  }
+  // The decision is made. On return p is reversed, without which a string that keeps part of p between proposals (GHMC)
+  // would not sample exp(-H/T).
+  void end(Chain<Real>& chain, double change, bool accepted) {
+    ChainState<Real>& state = chain.now();
+    StepRecord& step = chain.step_record();
+    const double T = chain.temperature();
+    step.diverging |= !(change < hopeless * T);
+    step.acceptance += std::isfinite(change) ? std::min(1.0, std::exp(-change / T)) : 0;
+    step.may_diverge = false;
+    ++step.proposals;
+    ++proposals_;
+    accepted_ += accepted;
+    if (accepted) return;
+    before_.give_back_position(state);
+    for (std::size_t i = 0; i < state.p.size(); ++i) state.p[i] = -before_.p[i];
+    chain.read_energy();
+  }
+  std::uint64_t count() const { return proposals_; }
+  void read(Reading& reading) const {
+    if (proposals_) reading.acceptance = double(accepted_) / double(proposals_);
+  }
+  void fields(Archive& field) {
+    field("proposals", proposals_);
+    field("accepted", accepted_);
+  }
+
+ private:
+  PhasePoint<Real> before_;
+  double hamiltonian_ = 0;
+  std::uint64_t proposals_ = 0, accepted_ = 0;
 };
 
 // B A B of every part, with its own step, forwards (1) or backwards (-1) in time.

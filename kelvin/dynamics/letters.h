@@ -98,8 +98,8 @@ std::span<const Letter> letters();
 // Letters made at run time, to be given to make_recipe besides the table's. They last as long as a recipe does.
 class OwnLetters {
  public:
-  // `traits` and the flags are those of the table; a row with the same symbol is replaced. Throws for a letter that
-  // draws noise inside a joint one, or for a symbol that a string cannot contain.
+  // `traits` and the flags are those of the table; a letter added before with the same symbol is
+  // replaced. Throws for a symbol that a string cannot contain.
   void add(const Letter& row, OwnFlow);
   std::span<const Letter> rows() const { return rows_; }
 

@@ -6,20 +6,6 @@
 namespace kelvin {
 namespace {
 
-void pack_text(Packer& pack, std::string_view text) {
-  pack(std::uint64_t(text.size()));
-  pack.bytes += text;
-}
-
-std::string unpack_text(Unpacker& unpack) {
-  std::uint64_t size = 0;
-  unpack(size);
-  if (size > unpack.bytes.size()) throw Error("it is cut short");
-  std::string text(unpack.bytes.substr(0, size));
-  unpack.bytes.remove_prefix(size);
-  return text;
-}
-
 void pack_value(Packer& pack, const Value& value) {
   pack(std::uint8_t(value.is.index()));
   std::visit(
@@ -27,14 +13,12 @@ void pack_value(Packer& pack, const Value& value) {
         if constexpr (std::is_same_v<T, Value::Group>) {
           pack(std::uint64_t(is.size()));
           for (const auto& [name, child] : is) {
-            pack_text(pack, name);
+            pack(name);
             pack_value(pack, child);
           }
         } else if constexpr (std::is_same_v<T, Value::List>) {
           pack(std::uint64_t(is.size()));
           for (const Value& item : is) pack_value(pack, item);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          pack_text(pack, is);
         } else if constexpr (!std::is_same_v<T, std::monostate>) {
           pack(is);
         }
@@ -66,12 +50,11 @@ Value unpack_value_of(Unpacker& unpack, std::uint8_t kind) {
         if constexpr (std::is_same_v<T, Value::List>) {
           is.push_back(unpack_value(unpack));
         } else {
-          const std::string name = unpack_text(unpack);
+          std::string name;
+          unpack(name);
           is[name] = unpack_value(unpack);
         }
       }
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      is = unpack_text(unpack);
     } else if constexpr (!std::is_same_v<T, std::monostate>) {
       unpack(is);
     }

@@ -170,18 +170,15 @@ Checkpoint EngineOf<Real>::checkpoint() {
   out.patience = pack.bytes;
   Packer mine;
   for (Chain<Real>& chain : telling().walkers) {
-    const std::string state = bytes_of(chain);
     mine(chain.evaluations());
-    mine(std::vector<char>(state.begin(), state.end()));
+    mine(bytes_of(chain));
   }
   for (const std::string& bytes : parts_.comm.gather(mine.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       std::uint64_t evaluations = 0;
-      std::vector<char> state;
       unpack(evaluations);
-      unpack(state);
+      unpack(out.walkers.emplace_back());
       out.evaluations += evaluations;
-      out.walkers.emplace_back(state.begin(), state.end());
     }
   return out;
 }

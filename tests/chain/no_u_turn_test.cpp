@@ -214,5 +214,19 @@ TEST(NoUTurn, MistakesAreNamed) {
   EXPECT_THROW(refused(gaussian({1}), {}, 0), Error);
 }
 
+TEST(NoUTurn, MayBeginInALaterPhase) {
+  const auto U = make_toy<double>(gaussian({1, 4}));
+  Recipe recipe = recipe_for(*U, moving("BAOAB", 0.2));
+  recipe.later.push_back(recipe_for(*U, moving("RN", 0.2)));
+  recipe.later.front().begins = 10;
+  const Noise<double> noise;
+  Chain<double> chain(U->clone(), recipe, Batches({}, 0, 1, 0), noise, 1, 0);
+  chain.start(std::vector<double>(2, 1));
+  for (int n = 0; n < 10; ++n) chain.step_and_read();
+  EXPECT_EQ(chain.reading().leaps, 0u);
+  for (int n = 0; n < 10; ++n) chain.step_and_read();
+  EXPECT_GT(chain.reading().leaps, 0u);
+}
+
 }  // namespace
 }  // namespace kelvin

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letters { and }: what stands between them is a proposal.
-#include <cmath>
-
 #include "kelvin/chain/companion.h"
 
 namespace kelvin {
@@ -29,51 +27,22 @@ class Metropolis final : public Companion<Real> {
 
   void meet(Chain<Real>& chain, const Meeting& meeting) override {
     const Letter& letter = *meeting.move->letter;
-    if (letter.brace > 0) propose(chain);
-    if (letter.brace < 0 && letter.companion == &metropolis_row) decide(chain);
+    if (letter.brace > 0) proposal_.begin(chain);
+    if (letter.companion == &metropolis_row && letter.brace < 0) decide(chain);
   }
-  void read(Chain<Real>&, Reading& reading) const override {
-    if (proposals_) reading.acceptance = double(accepted_) / double(proposals_);
-  }
-  void fields(Archive& field) override {
-    field("proposals", proposals_);
-    field("accepted", accepted_);
-  }
+  void read(Chain<Real>&, Reading& reading) const override { proposal_.read(reading); }
+  void fields(Archive& field) override { proposal_.fields(field); }
 
  private:
-  void propose(Chain<Real>& chain) {
-    before_.take(chain.now());
-    hamiltonian_ = chain.hamiltonian();
-    chain.step_record().may_diverge = true;
-    chain.workspace().irreversible = false;
-  }
-  // Accept with probability min(1, exp(-(H' - H)/T)); a path that blew up has infinite H'. On return p is reversed,
-  // without which a string that keeps part of p between proposals (GHMC) would not sample exp(-H/T).
   void decide(Chain<Real>& chain) {
-    constexpr double hopeless = 1000;  // rise of H, in units of T, that counts as a divergence
-    ChainState<Real>& state = chain.now();
-    StepRecord& step = chain.step_record();
-    const double change = chain.hamiltonian() - hamiltonian_, T = chain.temperature();
-    const bool accept = std::isfinite(change) && !chain.workspace().irreversible &&
-                        chain.noise().uniform({key_, chain.walker(), proposals_, 0}) < std::exp(-change / T);
-    step.diverging |= !(change < hopeless * T);
-    step.acceptance += std::isfinite(change) ? std::min(1.0, std::exp(-change / T)) : 0;
-    ++step.proposals;
-    step.may_diverge = false;
-    ++proposals_;
-    if (accept) {
-      ++accepted_;
-      return;
-    }
-    before_.give_back_position(state);
-    for (std::size_t i = 0; i < state.p.size(); ++i) state.p[i] = -before_.p[i];
-    chain.read_energy();
+    const double change = proposal_.change(chain), T = chain.temperature();
+    const bool accept = proposal_.possible(chain, change) &&
+                        chain.noise().uniform({key_, chain.walker(), proposal_.count(), 0}) < std::exp(-change / T);
+    proposal_.end(chain, change, accept);
   }
 
   std::uint64_t key_;
-  PhasePoint<Real> before_;  // the state at '{'
-  double hamiltonian_ = 0;
-  std::uint64_t proposals_ = 0, accepted_ = 0;
+  Proposal<Real> proposal_;
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 // Letter |: decides on a proposal as } does, by a uniform that lasts from one decision to the next instead of a fresh
 // one (Neal 2020). Refusals then come in runs, between long stretches without any, so that momenta which are kept in
 // part between proposals (O{BAB|O) are seldom reversed.
-#include <cmath>
-
 #include "kelvin/chain/companion.h"
 
 namespace kelvin {
@@ -33,50 +31,28 @@ class PersistentSlice final : public Companion<Real> {
       : v_(2 * chain.noise().uniform({chain.key("slice"), chain.walker(), 0, 0}) - 1) {}
 
   void meet(Chain<Real>& chain, const Meeting& meeting) override {
-    if (meeting.move->letter->brace > 0) {
-      before_.take(chain.now());
-      hamiltonian_ = chain.hamiltonian();
-      chain.step_record().may_diverge = true;
-      chain.workspace().irreversible = false;
-    }
-    if (meeting.move->letter->companion == &persistent_slice_row) decide(chain);
+    const Letter& letter = *meeting.move->letter;
+    if (letter.brace > 0) proposal_.begin(chain);
+    if (letter.companion == &persistent_slice_row) decide(chain);
   }
-  void read(Chain<Real>&, Reading& reading) const override {
-    if (proposals_) reading.acceptance = double(accepted_) / double(proposals_);
-  }
+  void read(Chain<Real>&, Reading& reading) const override { proposal_.read(reading); }
   void fields(Archive& field) override {
     field("v", v_);
-    field("proposals", proposals_);
-    field("accepted", accepted_);
+    proposal_.fields(field);
   }
 
  private:
   void decide(Chain<Real>& chain) {
-    constexpr double shift = 0.03;     // once around the interval in 67 decisions
-    constexpr double hopeless = 1000;  // rise of H, in units of T, that counts as a divergence
-    ChainState<Real>& state = chain.now();
-    StepRecord& step = chain.step_record();
-    const double change = (chain.hamiltonian() - hamiltonian_) / chain.temperature();
-    const double ratio = std::isfinite(change) ? std::exp(-change) : 0;
+    constexpr double shift = 0.03;  // once around the interval in 67 decisions
+    const double change = proposal_.change(chain), ratio = std::exp(-change / chain.temperature());
     v_ += v_ + shift >= 1 ? shift - 2 : shift;
-    step.diverging |= !(change < hopeless);
-    step.acceptance += std::min(1.0, ratio);
-    ++step.proposals;
-    step.may_diverge = false;
-    ++proposals_;
-    if (std::abs(v_) < ratio && !chain.workspace().irreversible) {
-      v_ /= ratio;
-      ++accepted_;
-      return;
-    }
-    before_.give_back_position(state);
-    for (std::size_t i = 0; i < state.p.size(); ++i) state.p[i] = -before_.p[i];
-    chain.read_energy();
+    const bool accept = proposal_.possible(chain, change) && std::abs(v_) < ratio;
+    if (accept) v_ /= ratio;
+    proposal_.end(chain, change, accept);
   }
 
-  PhasePoint<Real> before_;  // the state at '{'
-  double hamiltonian_ = 0, v_;
-  std::uint64_t proposals_ = 0, accepted_ = 0;
+  Proposal<Real> proposal_;
+  double v_;
 };
 
 }  // namespace

@@ -202,8 +202,14 @@ void Chain<Real>::evaluate(std::size_t m) {
   if (state_.stale) ++state_.evaluations;
   state_.fresh_at = m;
   const std::uint64_t number = state_.evaluations - 1;
-  if (energy_.noisy()) energy_.estimate.prepare({key("evaluation"), walker(), number, 0});
-  state_.energy = energy_(state_.q, {batches_(number), meeting.piece, meeting.wanted}, state_.g);
+  Stream stream{0, walker(), number, 0};
+  if (energy_.noisy()) {
+    stream.key = key("evaluation");
+    energy_.estimate.prepare(stream);
+    stream.key = key("layers");
+  }
+  state_.energy = energy_(state_.q, {batches_(number), meeting.piece, meeting.wanted, stream}, state_.g);
+  energy_.update_buffers(state_.q);
   state_.stale = 0;
   for (const auto& companion : companions_) companion.acts->evaluated(*this);
   if (!std::isfinite(state_.energy) && !record_.may_diverge) diverged();

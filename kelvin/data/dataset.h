@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of inputs and targets, as every model sees them.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
+
+#include "kelvin/data/shape.h"
 
 namespace kelvin {
 
@@ -27,8 +25,11 @@ struct Dataset {
   std::vector<double> inputs;        // rows x input_names.size(), row by row, in stored units
   std::vector<double> targets;       // rows x target_names.size(); with classes: one column, 0 ... classes.size() - 1
   Units input_units, target_units;
+  Shape shape =
+      {};  // of a row of inputs where it has one: an image is channels x height x width, channels last in memory
 
   std::size_t input_count() const { return input_names.size(); }
+  Shape input_shape() const { return shape.rank() > 0 ? shape : Shape{input_count()}; }
   std::size_t target_count() const { return target_names.size(); }
   bool has_classes() const { return !classes.empty(); }
 };

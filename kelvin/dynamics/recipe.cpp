@@ -209,6 +209,7 @@ struct Frozen {
   std::map<std::string, std::vector<std::uint32_t>> entries;
   std::map<std::string, std::map<std::size_t, double>> values;
   bool all_of(const Block& b) const {
+    if (b.buffer()) return true;  // no letter moves it
     const auto at = entries.find(b.name);
     return at != entries.end() && at->second.size() == b.size();
   }

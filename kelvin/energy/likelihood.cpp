@@ -45,17 +45,17 @@ void check_scale(const ModelSettings& settings, const Loss& loss) {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, std::size_t inputs) {
-  return make_network<Real>(settings, {inputs});
+std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, const Shape& input) {
+  return make_network<Real>(settings, input);
 }
 
-std::vector<Block> model_blocks(const ModelSettings& settings, std::size_t inputs) {
-  return with_scale(network_blocks(settings, {inputs}), settings, make_network<double>(settings, {inputs})->outputs());
+std::vector<Block> model_blocks(const ModelSettings& settings, const Shape& input) {
+  return with_scale(network_blocks(settings, input), settings, make_network<double>(settings, input)->outputs());
 }
 
 template <class Real>
 Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data, const Remark& remark)
-    : function_(make_function<Real>(settings, data.input_count())), loss_(&loss_named(settings.loss)) {
+    : function_(make_function<Real>(settings, data.input_shape())), loss_(&loss_named(settings.loss)) {
   if (data.rows == 0) throw Error("a network needs data, but the dataset has no rows");
   if (function_->inputs() != data.input_count())
     throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),
@@ -91,13 +91,17 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
 template <class Real>
 double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) {
   const Batch rows = e.rows;
-  const std::size_t n = count(rows), at_once = rows_at_once(n);
+  const std::size_t n = count(rows), at_once = function_->rows_at_once(n);
   double sum = 0;
   read_scales(q);
   std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
   for (std::size_t first = 0; first < n; first += at_once) {
     const Chunk c = chunk(rows, first);
-    const auto y = function_->forward(q, c.rows, {.training = true});
+    const Slopes<Real> buffers{
+        .g = g, .share = Real(double(c.rows.count) / double(n)), .keep = Real(first > 0), .wanted = {}};
+    const auto y = function_->forward(
+        q, c.rows,
+        {.training = true, .stream = e.stream, .chosen = c.rows.chosen, .first = c.rows.first, .buffers = &buffers});
     sum += loss_->sum<Real>()(
         {c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_, log_scale_slopes_});
     function_->backward(q, {g, Real(1 / double(n)), Real(first > 0), e.wanted});
@@ -121,7 +125,7 @@ Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
     scales[k] = scale_of(scales[k].log + std::log(data_->units.scale_of(k)));
   std::vector<double> output(width), target(width), slope(width);
   double loss = 0, right = 0, squares = 0;
-  for (std::size_t first = 0; first < n; first += rows_at_once(n)) {
+  for (std::size_t first = 0; first < n; first += function_->rows_at_once(n)) {
     const Chunk c = chunk(rows, first);
     const auto y = function_->forward(q, c.rows, {});
     for (std::size_t i = 0; i < c.rows.count; ++i) {
@@ -149,7 +153,7 @@ void Likelihood<Real>::read_scales(Weights<const Real> q) {
 // The rows of a batch from number `first` on, with their targets one after another.
 template <class Real>
 typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t first) {
-  const std::size_t all = count(rows), n = std::min(rows_at_once(all), all - first), width = outputs();
+  const std::size_t all = count(rows), n = std::min(function_->rows_at_once(all), all - first), width = outputs();
   if (rows.empty()) return {data_->inputs.some(first, n), data_->targets.data() + first * width};
   const Batch mine = rows.subspan(first, n);
   if (targets_.size() < n * width) targets_.resize(n * width);
@@ -161,8 +165,8 @@ typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t
   return {data_->inputs.some(mine), targets_.data()};
 }
 
-template std::unique_ptr<Function<float>> make_function(const ModelSettings&, std::size_t);
-template std::unique_ptr<Function<double>> make_function(const ModelSettings&, std::size_t);
+template std::unique_ptr<Function<float>> make_function(const ModelSettings&, const Shape&);
+template std::unique_ptr<Function<double>> make_function(const ModelSettings&, const Shape&);
 template class Likelihood<float>;
 template class Likelihood<double>;
 

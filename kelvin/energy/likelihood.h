@@ -24,8 +24,8 @@ inline constexpr const char* log_scale_block = "noise.log_scale";
 // The function that the settings describe, and its blocks: those of the network, and noise.log_scale when the loss
 // learns a standard deviation. Refuses what makes no network.
 template <class Real>
-std::unique_ptr<Function<Real>> make_function(const ModelSettings&, std::size_t inputs);
-std::vector<Block> model_blocks(const ModelSettings&, std::size_t inputs);
+std::unique_ptr<Function<Real>> make_function(const ModelSettings&, const Shape& input);
+std::vector<Block> model_blocks(const ModelSettings&, const Shape& input);
 
 // Keeps its own copy of the data, shared with its clones.
 template <class Real>
@@ -36,6 +36,7 @@ class Likelihood final : public Potential<Real> {
 
   const std::vector<Block>& blocks() const override { return blocks_; }
   std::size_t rows() const override { return data_->inputs.rows(); }
+  bool random() const override { return function_->random(); }
   double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override;
   std::unique_ptr<Potential<Real>> clone() const override { return copy(); }
   std::unique_ptr<Likelihood> copy() const { return std::make_unique<Likelihood>(*this); }

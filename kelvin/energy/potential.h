@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "kelvin/core/noise.h"
 #include "kelvin/data/dataset.h"
 #include "kelvin/function/weights.h"
 
@@ -13,6 +14,7 @@ struct Evaluation {
   Batch rows = {};                    // of the data; empty means every row
   int piece = 0;                      // which piece of U: 0 for all of it
   std::span<const char> wanted = {};  // of which blocks the gradient is; empty: of all. What is not need not be written
+  Stream stream{};                    // for what U draws at random: the same numbers for the same evaluation
 };
 
 template <class Real>
@@ -23,6 +25,7 @@ struct Potential {
   virtual double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) = 0;
   virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
   virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
+  virtual bool random() const { return false; }          // whether U depends on the evaluation's stream
   virtual int pieces() const { return 1; }               // that U is the sum of, if they can be told apart
 };
 

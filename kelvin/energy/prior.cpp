@@ -224,7 +224,7 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   std::vector<std::string> loose;
   std::vector<Block> free_blocks;
   std::uint32_t last = 0;
-  for (const Block& b : model_blocks(settings, data.input_count())) {
+  for (const Block& b : model_blocks(settings, data.input_shape())) {
     last = std::max(last, b.layer);
     if (held.contains(b.name) || frozen(b.name, settings.freeze)) continue;
     loose.push_back(b.name);
@@ -270,7 +270,7 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   // At T = 1/N a learned standard deviation s has the density s^(weights - N) exp(-S / s^2) d log s: normalisable if
   // the smallest sum of squares S is above 0 and there are more rows than weights.
   if (scale && may_fit_exactly(
-                   data, encode(loss, data, make_function<double>(settings, data.input_count())->outputs(), {}).values))
+                   data, encode(loss, data, make_function<double>(settings, data.input_shape())->outputs(), {}).values))
     return fmt::format(
         "the posterior may not be normalisable: some target can be fitted exactly, which lets the learned "
         "scale shrink to 0; {}, or fix model.scale",

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/function/block.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 #include "kelvin/core/choice.h"
 
 namespace kelvin {
-
-Shape::Shape(std::initializer_list<std::size_t> extents) : rank_(extents.size()) {
-  if (rank_ > most) throw Error("an array has {} extents; at most {} are possible", rank_, most);
-  std::copy(extents.begin(), extents.end(), extents_.begin());
-}
-
-std::string Shape::text() const { return fmt::format("{}", fmt::join(extents(), " x ")); }
 
 std::size_t parameter_count(std::span<const Block> blocks) {
   std::size_t n = 0;

@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parameters of a potential are: named arrays, without a convention in their names.
 #pragma once
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <span>
-#include <string>
-#include <vector>
+
+#include "kelvin/data/shape.h"
 
 namespace kelvin {
 
-// Extents of an array, the slowest first.
-class Shape {
- public:
-  static constexpr std::size_t most = 5;
-  Shape() = default;
-  Shape(std::initializer_list<std::size_t> extents);
-  std::size_t rank() const { return rank_; }
-  std::size_t operator[](std::size_t k) const { return extents_[k]; }
-  std::span<const std::size_t> extents() const { return std::span(extents_).first(rank_); }
-  std::vector<std::size_t> list() const { return {extents().begin(), extents().end()}; }
-  std::size_t size() const {
-    std::size_t n = 1;
-    for (const std::size_t extent : extents()) n *= extent;
-    return n;
-  }
-  std::string text() const;  // "50 x 784"
-  bool operator==(const Shape&) const = default;
-
- private:
-  std::array<std::size_t, most> extents_{};
-  std::size_t rank_ = 0;
-};
-
 // What a block is for. Slack belongs to a constraint or to tempering: U does not see it, and no run stores it.
-// Gains multiply what a layer has normalised.
-enum class Role { weight, bias, gain, scale, coordinate, slack };
+// Gains multiply what a layer has normalised. A buffer is what a layer remembers of the rows it has seen, such as
+// running means: it is kept with every draw and never sampled.
+enum class Role { weight, bias, gain, embedding, scale, coordinate, buffer, slack };
 
 // A named array of parameters, row by row: "layer1.weight", 50 x 784.
 struct Block {
@@ -46,9 +20,11 @@ struct Block {
   std::uint32_t layer = 0;              // depth in its network, from 1; 0 outside networks
   std::size_t fan_in = 0, fan_out = 0;  // inputs and outputs of the units that share it; 0 outside networks
   std::size_t offset = 0;               // where it starts in q
+  double neutral = 0;                   // where rules that have no scale for it let it start
 
   std::size_t size() const { return shape.size(); }
   bool slack() const { return role == Role::slack; }
+  bool buffer() const { return role == Role::buffer; }
   // As a matrix, outputs x the rest; a list of numbers is one column.
   bool is_matrix() const { return shape.rank() > 1; }
   std::size_t rows() const { return shape[0]; }

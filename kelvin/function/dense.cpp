@@ -108,7 +108,7 @@ class Dense final : public Function<Real> {
   std::unique_ptr<Function<Real>> clone() const override { return std::make_unique<Dense>(*this); }
 
   // The values of layer l are activation(values of layer l - 1 times weight^T + bias).
-  std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass&) override {
+  std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass<Real>&) override {
     take(rows);
     if (one_go_) {
       DenseStage<Real>& last = layers_.back();

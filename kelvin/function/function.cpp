@@ -18,8 +18,8 @@ template <class Real>
 void predict(Function<Real>& function, Weights<const Real> w, const Inputs<Real>& inputs, Batch rows,
              std::span<Real> out) {
   const std::size_t all = rows.empty() ? inputs.rows() : rows.size(), width = function.outputs();
-  for (std::size_t first = 0; first < all; first += rows_at_once(all)) {
-    const std::size_t count = std::min(rows_at_once(all), all - first);
+  for (std::size_t first = 0; first < all; first += function.rows_at_once(all)) {
+    const std::size_t count = std::min(function.rows_at_once(all), all - first);
     const auto y =
         function.forward(w, rows.empty() ? inputs.some(first, count) : inputs.some(rows.subspan(first, count)), {});
     std::copy_n(y.begin(), count * width, out.begin() + std::ptrdiff_t(first * width));

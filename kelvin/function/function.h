@@ -20,11 +20,10 @@ struct InputRows {
   Batch chosen;  // count of them, or none
 };
 
-// What a pass is told besides weights and rows.
-struct Pass {
-  bool training = false;
-  Stream stream{};  // for what is drawn at random
-};
+// More rows than this are taken so many at a time: they stay in the cache, memory stays bounded, and how a batch is cut
+// is a function of its size alone.
+inline constexpr std::size_t most_rows_at_once = 1024, chunk_rows = 512;
+inline std::size_t rows_at_once(std::size_t rows) { return rows <= most_rows_at_once ? rows : chunk_rows; }
 
 // What a backward pass writes: keep g + share dL/dw of the blocks that are wanted, or of all if none is named.
 template <class Real>
@@ -32,6 +31,19 @@ struct Slopes {
   Weights<Real> g;
   Real share = 1, keep = 0;
   std::span<const char> wanted;
+};
+
+// What a forward pass is told besides weights and rows. Training: what is drawn at random is drawn anew, as a pure
+// function of the stream and of which row of the data it is for; statistics are those of the rows at hand.
+template <class Real>
+struct Pass {
+  bool training = false;
+  Stream stream{};
+  Batch chosen{};         // the rows of the data that these are, or
+  std::size_t first = 0;  // the first of them
+  // Where a training pass puts what buffers are to lose, as a backward pass puts slopes; null: nowhere.
+  const Slopes<Real>* buffers = nullptr;
+  std::size_t row(std::size_t i) const { return chosen.empty() ? first + i : chosen[i]; }
 };
 
 template <class Real>
@@ -42,11 +54,14 @@ struct Function {
   virtual std::size_t outputs() const = 0;
   // Outputs of the rows, one after another, valid until the next call. Never allocates after the first call with as
   // many rows.
-  virtual std::span<const Real> forward(Weights<const Real>, const InputRows<Real>&, const Pass&) = 0;
+  virtual std::span<const Real> forward(Weights<const Real>, const InputRows<Real>&, const Pass<Real>&) = 0;
   // Where dL/d(outputs) of the last forward pass is to be put; the backward pass uses the place for its own work.
   virtual std::span<Real> output_slopes() = 0;
   virtual void backward(Weights<const Real>, const Slopes<Real>&) = 0;
   virtual std::unique_ptr<Function> clone() const = 0;  // shares shapes, not workspace
+  virtual bool random() const { return false; }         // whether training passes draw anything at random
+  // How many of so many rows are taken at once. How a batch is cut is a function of its size alone.
+  virtual std::size_t rows_at_once(std::size_t rows) const { return kelvin::rows_at_once(rows); }
 };
 
 // Inputs as a function reads them.
@@ -57,18 +72,15 @@ class Inputs {
   Inputs(std::span<const double> values, std::size_t rows);
   std::size_t rows() const { return rows_; }
   std::size_t width() const { return width_; }
-  InputRows<Real> some(std::size_t first, std::size_t count) const { return {values_.data(), width_, first, count, {}}; }
+  InputRows<Real> some(std::size_t first, std::size_t count) const {
+    return {values_.data(), width_, first, count, {}};
+  }
   InputRows<Real> some(Batch chosen) const { return {values_.data(), width_, 0, chosen.size(), chosen}; }
 
  private:
   std::size_t rows_ = 0, width_ = 0;
   LargeArray<Real> values_;
 };
-
-// More rows than this are taken so many at a time: they stay in the cache, memory stays bounded, and how a batch is cut
-// is a function of its size alone.
-inline constexpr std::size_t most_rows_at_once = 1024, chunk_rows = 512;
-inline std::size_t rows_at_once(std::size_t rows) { return rows <= most_rows_at_once ? rows : chunk_rows; }
 
 // Outputs of those rows, all if none is named, in chunks.
 template <class Real>

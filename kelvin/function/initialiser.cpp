@@ -10,10 +10,10 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Rules for layers give 1 to gains, 0 to biases and to blocks outside layers (fan_in 0), for which they have no scale.
+// Rules for layers leave gains, biases and blocks outside layers (fan_in 0), for which they have no scale, neutral.
 bool is_weight(const Block& b) { return b.fan_in > 0 && b.is_matrix(); }
 
-Values neutral(const Block& b) { return Values(b.size(), b.role == Role::gain ? 1 : 0); }
+Values neutral(const Block& b) { return Values(b.size(), b.neutral); }
 
 Values between(double lower, double upper, const Block& b, const Stream& stream) {
   Values out(b.size());
@@ -29,7 +29,7 @@ Values normal(double mean, double sd, const Block& b, const Stream& stream) {
 }
 
 Values pytorch(const Choice&, const Block& b, const Stream& stream, const ReadBlock&) {
-  if (b.fan_in == 0 || b.role == Role::gain) return neutral(b);
+  if (b.fan_in == 0) return neutral(b);
   const double bound = 1 / std::sqrt(double(b.fan_in));
   return between(-bound, bound, b, stream);
 }

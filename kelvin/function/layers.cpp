@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <variant>
 
 #include "kelvin/function/activation.h"
 
@@ -44,21 +45,57 @@ bool is_activation(const std::string& name) {
   return std::ranges::any_of(activations(), [&](const Activation& a) { return a.name == name; });
 }
 
-Value number_of(const std::string& word, const std::string& text, const std::string& where) {
+// A word of a layer's text: a number, or what it says, such as 3x3.
+Value word_of(const std::string& word, const std::string& where) {
   double x = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), x);
-  if (error != std::errc() || end != word.data() + word.size())
-    throw Error("{}{}layer \"{}\": \"{}\" is no number; write numbers in their order, or name and number: \"dense 16\"",
-                where, where.empty() ? "" : ": ", text, word);
-  return placed(x, where);
+  if (error == std::errc() && end == word.data() + word.size()) return placed(x, where);
+  return placed(word, where);
+}
+
+// { dense = 16, bias = 0 }: the first of its numbers stands at its name.
+Choice named_by_key(const Value& given) {
+  for (const LayerRow* row : layer_rows())
+    if (const Value* first = given.find(std::string(row->name)); first && !row->parameters.empty()) {
+      Choice out(std::string(row->name), given.entries());
+      out.where = given.where;
+      out.values.erase(std::string(row->name));
+      out.values.emplace(row->parameters.front().name, *first);
+      return out;
+    }
+  std::string key = given.entries().empty() ? "" : given.entries().begin()->first;
+  layer_named(key, given.where);
+  throw Error("{}: \"{}\" takes no numbers; write \"{}\"", given.where, key, key);
+}
+
+void count_blocks(const LayerPlan& plan, std::size_t& count) {
+  count += plan.blocks.size();
+  for (const auto& branch : plan.branches)
+    for (const LayerPlan& inner : branch) count_blocks(inner, count);
+}
+
+void number(std::vector<LayerPlan>& plans, std::uint32_t& depth, std::uint16_t& place) {
+  for (LayerPlan& plan : plans) {
+    plan.place = place++;
+    if (!plan.blocks.empty()) ++depth;
+    for (Block& block : plan.blocks) {
+      block.name = fmt::format("layer{}.{}", depth, block.name);
+      block.layer = depth;
+    }
+    for (auto& branch : plan.branches) number(branch, depth, place);
+  }
 }
 
 }  // namespace
 
 Choice layer_chosen(const Value& given) {
   Choice out;
-  if (!given.text()) {
-    assign(out, given, "model.layers");
+  if (given.group()) {
+    if (given.contains("name")) assign(out, given, "model.layers");
+    else out = named_by_key(given);
+  } else if (!given.text()) {
+    throw Error("{}: a layer is a text such as \"dense 16\", or {{ dense = 16, bias = 0 }}, not {}", given.where,
+                given.kind());
   } else {
     const auto& text = std::get<std::string>(given.is);
     std::istringstream words(text);
@@ -73,7 +110,7 @@ Choice layer_chosen(const Value& given) {
         if (named && !(words >> value)) throw Error("layer \"{}\": behind \"{}\" stands no number", text, word);
         if (!named && place == parameters.size())
           throw Error("layer \"{}\" has more numbers than \"{}\" takes ({})", text, out.name, parameters.size());
-        out.values[named ? word : std::string(parameters[place++].name)] = number_of(value, text, given.where);
+        out.values[named ? word : std::string(parameters[place++].name)] = word_of(value, given.where);
       }
     } else if (std::string more; words >> more) {
       throw Error("layer \"{}\": the activation \"{}\" takes no numbers", text, out.name);
@@ -81,6 +118,91 @@ Choice layer_chosen(const Value& given) {
   }
   if (is_activation(out.name)) out = Choice("activation", {{"of", out.name}});
   return out.completed(layer_named(out.name, out.where).parameters, "layer");
+}
+
+std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input) {
+  std::vector<Value> items;
+  assign(items, list, "layers");
+  std::vector<LayerPlan> plans;
+  for (const Value& item : items) {
+    const Choice choice = layer_chosen(item);
+    plans.push_back(layer_named(choice.name, choice.where).plan(choice, output_of(plans, input)));
+  }
+  return plans;
+}
+
+std::uint32_t number_layers(std::vector<LayerPlan>& plans) {
+  std::uint32_t depth = 0;
+  std::uint16_t place = 0;
+  number(plans, depth, place);
+  return depth;
+}
+
+// Layers inside others stand in lists, wherever those stand.
+std::size_t weighted_in(const Value& list) {
+  std::vector<Value> items;
+  assign(items, list, "layers");
+  std::size_t count = 0;
+  for (const Value& item : items) {
+    const Choice choice = layer_chosen(item);
+    count += layer_named(choice.name, choice.where).weighted;
+    for (const auto& [key, value] : choice.values)
+      if (const auto* inner = std::get_if<Value::List>(&value.is)) {
+        if (inner->empty() || !std::holds_alternative<Value::List>(inner->front().is)) count += weighted_in(value);
+        else
+          for (const Value& branch : *inner) count += weighted_in(branch);
+      }
+  }
+  return count;
+}
+
+std::size_t block_count(const LayerPlan& plan) {
+  std::size_t count = 0;
+  count_blocks(plan, count);
+  return count;
+}
+
+void add_blocks(const LayerPlan& plan, std::vector<Block>& to) {
+  to.insert(to.end(), plan.blocks.begin(), plan.blocks.end());
+  for (const auto& branch : plan.branches)
+    for (const LayerPlan& inner : branch) add_blocks(inner, to);
+}
+
+bool any_layer(const std::vector<LayerPlan>& plans, bool LayerRow::*is) {
+  return std::ranges::any_of(plans, [&](const LayerPlan& plan) {
+    return layer_named(plan.numbers.name, "").*is ||
+           std::ranges::any_of(plan.branches, [&](const auto& branch) { return any_layer(branch, is); });
+  });
+}
+
+std::size_t whole_number(const Choice& choice, std::string_view parameter, std::size_t least) {
+  constexpr double most = 2147483648.0;
+  const double x = choice.number(parameter);
+  if (!(x >= double(least) && x <= most && x == double(std::size_t(x))))
+    throw Error("{}{}layer \"{}\": {} is {}; give a whole number from {} to 2^31", choice.where,
+                choice.where.empty() ? "" : ": ", choice.name, parameter, x, least);
+  return std::size_t(x);
+}
+
+std::array<std::size_t, 2> height_and_width(const Choice& choice, std::string_view parameter, std::size_t least) {
+  const auto given = choice.values.find(std::string(parameter));
+  if (given == choice.values.end() || !given->second.text()) {
+    const std::size_t both = whole_number(choice, parameter, least);
+    return {both, both};
+  }
+  const auto& text = std::get<std::string>(given->second.is);
+  std::array<std::size_t, 2> out{};
+  const char *at = text.data(), *last = text.data() + text.size();
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto [end, error] = std::from_chars(at, last, out[k]);
+    const bool right = k == 0 ? end != last && *end == 'x' : end == last;
+    constexpr std::size_t most = 65536;
+    if (error != std::errc() || !right || out[k] < least || out[k] > most)
+      throw Error("{}{}layer \"{}\": {} is \"{}\"; give one whole number from {} on, or two such as \"3x5\"",
+                  choice.where, choice.where.empty() ? "" : ": ", choice.name, parameter, text, least);
+    at = end + 1;
+  }
+  return out;
 }
 
 }  // namespace kelvin

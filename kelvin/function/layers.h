@@ -7,11 +7,16 @@
 
 namespace kelvin {
 
-// A layer between the shapes of one row of its inputs and outputs.
+// A layer between the shapes of one row of its inputs and outputs. An image is channels x height x width, as PyTorch
+// has it, and lies in memory channels last: the channels of a pixel are next to each other. A sequence is steps x
+// numbers.
 struct LayerPlan {
   Choice numbers;  // of its row, complete
   Shape input, output;
-  std::vector<Block> blocks = {};  // named within the layer: "weight", "bias"
+  std::vector<Block> blocks = {};                     // its own, named within the layer: "weight", "bias"
+  std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
+  double multiply_adds = 0;                           // of a forward pass of one row, those of branches aside
+  std::uint16_t place = 0;                            // among all layers, for what is drawn at random
 };
 
 // Rows one after another: inputs and outputs of a forward pass, and the slopes of a backward pass.
@@ -27,9 +32,15 @@ struct LayerPass {
 template <class Real>
 struct Layer {
   virtual ~Layer() = default;
-  virtual void forward(Weights<const Real>, const LayerPass<Real>&, const Pass&) = 0;
+  virtual void forward(Weights<const Real>, const LayerPass<Real>&, const Pass<Real>&) = 0;
   virtual void backward(Weights<const Real>, const LayerPass<Real>&, const Slopes<Real>&) = 0;  // of the last forward
   virtual std::unique_ptr<Layer> clone() const = 0;
+};
+
+// A network in which a layer of this kind stands, for the tests that every row inherits.
+struct LayerSample {
+  Shape input;
+  std::string_view layers;  // as in a run file
 };
 
 struct LayerRow {
@@ -41,14 +52,44 @@ struct LayerRow {
   std::unique_ptr<Layer<float>> (*make_float)(const LayerPlan&);
   std::unique_ptr<Layer<double>> (*make_double)(const LayerPlan&);
   std::string_view meaning;
+  LayerSample sample;
+  bool random = false;        // draws at random in training
+  bool couples_rows = false;  // the outputs of a row depend on the other rows in training
+
+  template <class Real>
+  auto make(const LayerPlan& plan) const {
+    if constexpr (std::is_same_v<Real, float>) return make_float(plan);
+    else return make_double(plan);
+  }
 };
 std::span<const LayerRow* const> layer_rows();
 const LayerRow& layer_named(const std::string& name, const std::string& where);
 
-// What stands in model.layers for one layer: "dense 16", "dense 16 bias 0" or { name = "dense", units = 16 }.
+// What stands in model.layers for one layer: "dense 16", "dense 16 bias 0", { dense = 16, bias = 0 } or
+// { name = "dense", units = 16 }.
 Choice layer_chosen(const Value&);
 
-#define KELVIN_LAYER_ROW(NAME, Type, parameters, weighted, plan, meaning)                                     \
+// The layers of such a list, each planned on the output of the one before.
+std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input);
+inline const Shape& output_of(const std::vector<LayerPlan>& plans, const Shape& input) {
+  return plans.empty() ? input : plans.back().output;
+}
+
+// Numbers the layers that have weights, in their order, branches included, and names their blocks: "layer3.weight".
+// Returns their number.
+std::uint32_t number_layers(std::vector<LayerPlan>&);
+std::size_t weighted_in(const Value& list);  // the same number, before anything is planned
+
+std::size_t block_count(const LayerPlan&);                        // with those of its branches
+void add_blocks(const LayerPlan&, std::vector<Block>& to);        // likewise, in their order
+bool any_layer(const std::vector<LayerPlan>&, bool LayerRow::*);  // whether one of them, or of their branches, is so
+
+// Numbers of a layer, checked; an Error names the layer.
+std::size_t whole_number(const Choice&, std::string_view parameter, std::size_t least = 1);
+// One number for both directions, or two: 3 or "3x5".
+std::array<std::size_t, 2> height_and_width(const Choice&, std::string_view parameter, std::size_t least = 1);
+
+#define KELVIN_LAYER_ROW(NAME, Type, parameters, weighted, plan, meaning, ...)                                \
   extern const LayerRow NAME##_layer_row;                                                                     \
   const LayerRow NAME##_layer_row = {                                                                         \
       #NAME,                                                                                                  \
@@ -57,6 +98,7 @@ Choice layer_chosen(const Value&);
       plan,                                                                                                   \
       [](const LayerPlan& p) -> std::unique_ptr<Layer<float>> { return std::make_unique<Type<float>>(p); },   \
       [](const LayerPlan& p) -> std::unique_ptr<Layer<double>> { return std::make_unique<Type<double>>(p); }, \
-      meaning};
+      meaning,                                                                                                \
+      __VA_ARGS__};
 
 }  // namespace kelvin

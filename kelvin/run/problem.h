@@ -21,7 +21,7 @@ struct Problem {
 
   double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
   PlacedFunction<Real> function() const {
-    return {make_function<Real>(settings.model, data.train.input_count()), recipe.blocks};
+    return {make_function<Real>(settings.model, data.train.input_shape()), recipe.blocks};
   }
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // Has the recipe follow phases that were begun while it ran, besides those of the settings.

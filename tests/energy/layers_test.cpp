@@ -14,15 +14,17 @@ namespace {
 
 constexpr std::size_t in = 3, out = 2;
 
-Dataset some_rows(std::size_t rows) {
+Dataset rows_of(std::size_t rows, const Shape& input, std::size_t targets) {
   Dataset data;
   data.rows = rows;
-  data.input_names.resize(in, "x");
-  data.target_names.resize(out, "y");
-  data.inputs = some_point(rows * in, 1, "inputs");
-  data.targets = some_point(rows * out, 1, "targets");
+  data.shape = input;
+  data.input_names.resize(input.size(), "x");
+  data.target_names.resize(targets, "y");
+  data.inputs = some_point(rows * input.size(), 1, "inputs");
+  data.targets = some_point(rows * targets, 1, "targets");
   return data;
 }
+Dataset some_rows(std::size_t rows) { return rows_of(rows, {in}, out); }
 
 ModelSettings network_of(const std::vector<std::string>& layers) {
   ModelSettings settings;
@@ -30,57 +32,61 @@ ModelSettings network_of(const std::vector<std::string>& layers) {
   return settings;
 }
 
-// A layer with its standard numbers, 4 for those that must be given.
-std::string sample_of(const LayerRow& row) {
-  if (row.name == "activation") return "tanh";
-  std::string text(row.name);
-  for (const Parameter& p : row.parameters)
-    if (p.standard.empty()) text += " 4";
-  return text;
-}
+// The network that a row gives as a sample of its kind.
+struct Sample {
+  std::string name;
+  ModelSettings settings;
+  Shape input;
+  std::size_t outputs;
+  Dataset rows(std::size_t count) const { return rows_of(count, input, outputs); }
+};
 
-std::vector<ModelSettings> every_kind() {
-  std::vector<ModelSettings> out;
-  for (const LayerRow* row : layer_rows())
-    out.push_back(network_of({"dense 5", "tanh", sample_of(*row), "tanh", "dense 2"}));
-  return out;
+std::vector<Sample> every_kind() {
+  std::vector<Sample> all;
+  for (const LayerRow* row : layer_rows()) {
+    Sample sample{.name = std::string(row->name), .settings = {}, .input = row->sample.input, .outputs = 0};
+    const Value file = parse_toml(fmt::format("layers = {}", row->sample.layers), sample.name);
+    assign(sample.settings.layers, file.at("layers"), "model.layers");
+    sample.outputs = network_plan(sample.settings, sample.input).back().output.size();
+    all.push_back(std::move(sample));
+  }
+  return all;
 }
-
-std::string name_of(const ModelSettings& settings) { return std::get<std::string>(settings.layers.items()[2].is); }
 
 TEST(Layers, HaveTheGradientOfFiniteDifferences) {
-  for (const ModelSettings& settings : every_kind())
+  for (const Sample& kind : every_kind())
     for (const std::size_t rows : {1, 7}) {
-      SCOPED_TRACE(name_of(settings));
-      const auto network = make_likelihood<double>(settings, some_rows(rows), {});
+      SCOPED_TRACE(kind.name);
+      const auto network = make_likelihood<double>(kind.settings, kind.rows(rows), {});
       expect_gradient_matches(*network, some_point(dimension_of(*network), 0.7));
     }
 }
 
 TEST(Layers, AreTheSameInFloatAndOnGatheredRows) {
-  const Dataset data = some_rows(30);
-  std::vector<std::uint32_t> backwards(data.rows);
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
-  for (const ModelSettings& settings : every_kind()) {
-    const auto network = make_likelihood<double>(settings, data, {});
+  for (const Sample& kind : every_kind()) {
+    SCOPED_TRACE(kind.name);
+    const Dataset data = kind.rows(30);
+    std::vector<std::uint32_t> backwards(data.rows);
+    std::iota(backwards.rbegin(), backwards.rend(), 0);
+    const auto network = make_likelihood<double>(kind.settings, data, {});
     const auto q = some_point(dimension_of(*network), 0.5);
     std::vector<double> expected(q.size());
     const double U = evaluated(*network, q, {}, expected);
     for (const Batch batch : {Batch{}, Batch(backwards)}) {
       std::vector<double> g(q.size(), NAN);
-      EXPECT_NEAR(evaluated(*network, q, batch, g), U, 1e-13 * U) << name_of(settings);
-      EXPECT_LT(distance(g, expected), 1e-12 * norm(expected)) << name_of(settings);
+      EXPECT_NEAR(evaluated(*network, q, batch, g), U, 1e-13 * U);
+      EXPECT_LT(distance(g, expected), 1e-12 * norm(expected));
       std::vector<float> single(q.size(), NAN);
-      const auto in_float = make_likelihood<float>(settings, data, {});
+      const auto in_float = make_likelihood<float>(kind.settings, data, {});
       EXPECT_NEAR(evaluated(*in_float, std::vector<float>(q.begin(), q.end()), batch, single), U, 1e-5 * U);
-      EXPECT_LT(distance({single.begin(), single.end()}, expected), 1e-5 * norm(expected)) << name_of(settings);
+      EXPECT_LT(distance({single.begin(), single.end()}, expected), 1e-5 * norm(expected));
     }
   }
 }
 
 TEST(Layers, WriteOnlyTheSlopesThatAreWanted) {
-  for (const ModelSettings& settings : every_kind()) {
-    const auto network = make_likelihood<double>(settings, some_rows(7), {});
+  for (const Sample& kind : every_kind()) {
+    const auto network = make_likelihood<double>(kind.settings, kind.rows(7), {});
     const auto& blocks = network->blocks();
     const auto q = some_point(dimension_of(*network), 0.5);
     std::vector<double> whole(q.size());
@@ -91,8 +97,21 @@ TEST(Layers, WriteOnlyTheSlopesThatAreWanted) {
       std::vector<double> part(q.size(), NAN);
       evaluated(*network, q, {}, part, mask);
       for (std::size_t i = blocks[wanted].offset; i < blocks[wanted].offset + blocks[wanted].size(); ++i)
-        EXPECT_EQ(part[i], whole[i]) << name_of(settings) << " " << blocks[wanted].name;
+        EXPECT_EQ(part[i], whole[i]) << kind.name << " " << blocks[wanted].name;
     }
+  }
+}
+
+// A copy has no workspace of the first; shares of rows are averaged as one pass over all of them.
+TEST(Layers, AreTheSameInACopy) {
+  for (const Sample& kind : every_kind()) {
+    const auto network = make_likelihood<double>(kind.settings, kind.rows(5), {});
+    const auto q = some_point(dimension_of(*network), 0.5);
+    std::vector<double> g(q.size()), h(q.size());
+    const double U = evaluated(*network, q, {}, g);
+    const auto copy = network->copy();
+    EXPECT_EQ(evaluated(*copy, q, {}, h), U) << kind.name;
+    EXPECT_EQ(g, h) << kind.name;
   }
 }
 
@@ -129,12 +148,28 @@ TEST(Layers, MistakesAreNamed) {
   EXPECT_THAT(refusal({"dens 3"}), HasSubstr("no layer \"dens\""));
   EXPECT_THAT(refusal({"dens 3"}), HasSubstr("did you mean \"dense\"?"));
   EXPECT_THAT(refusal({"dense"}), HasSubstr("units"));
-  EXPECT_THAT(refusal({"dense x"}), HasSubstr("\"x\" is no number"));
+  EXPECT_THAT(refusal({"dense x"}), HasSubstr("units of \"dense\""));
   EXPECT_THAT(refusal({"dense 3 1 1"}), HasSubstr("more numbers"));
   EXPECT_THAT(refusal({"dense 2.5"}), HasSubstr("whole number"));
   EXPECT_THAT(refusal({"relu 2"}), HasSubstr("takes no numbers"));
   EXPECT_THAT(refusal({"relu"}), HasSubstr("no layer with weights"));
   EXPECT_EQ(refusal({"dense 3 bias 0", "relu", "dense 1"}), "");
+}
+
+TEST(Layers, AreWrittenInThreeWays) {
+  const auto chosen = [](std::string_view text) {
+    return layer_chosen(parse_toml(fmt::format("it = {}", text), "test").at("it"));
+  };
+  for (const std::string_view text :
+       {"'dense 16 0'", "'dense 16 bias 0'", "{ dense = 16, bias = 0 }", "{ name = 'dense', units = 16, bias = 0 }"}) {
+    const Choice choice = chosen(text);
+    EXPECT_EQ(choice.name, "dense") << text;
+    EXPECT_EQ(choice.number("units"), 16) << text;
+    EXPECT_EQ(choice.number("bias"), 0) << text;
+  }
+  EXPECT_THROW(chosen("{ dens = 16 }"), Error);
+  EXPECT_THROW(chosen("{ dense = 16, byas = 0 }"), Error);
+  EXPECT_THROW(chosen("3"), Error);
 }
 
 }  // namespace

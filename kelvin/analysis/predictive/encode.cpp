@@ -28,7 +28,7 @@ template <class Real>
 std::vector<Real> encoded(const Problem<Real>& problem, std::span<const Real> q, std::size_t layer,
                           const Dataset& data) {
   constexpr std::size_t piece = 1000;  // rows held twice
-  PlacedFunction<Real> network(make_function<Real>(cut_behind(layer, problem.settings.model), data.input_count()),
+  PlacedFunction<Real> network(make_function<Real>(cut_behind(layer, problem.settings.model), data.input_shape()),
                                problem.recipe.blocks);
   const std::size_t units = network.outputs(), width = data.input_count();
   std::vector<Real> out(data.rows * units);

@@ -22,7 +22,7 @@ class ActivationLayer final : public Layer<Real> {
   explicit ActivationLayer(const LayerPlan& plan)
       : size_(plan.input.size()), acts_(&activation_named(plan.numbers.text("of")).on<Real>()) {}
 
-  void forward(Weights<const Real>, const LayerPass<Real>& pass, const Pass&) override {
+  void forward(Weights<const Real>, const LayerPass<Real>& pass, const Pass<Real>&) override {
     const std::size_t n = pass.rows * size_;
     std::copy_n(pass.x, n, pass.y);
     acts_->forward({pass.y, n});
@@ -43,6 +43,7 @@ class ActivationLayer final : public Layer<Real> {
 }  // namespace
 
 KELVIN_LAYER_ROW(activation, ActivationLayer, activation_parameters, false, activation_plan,
-                 "a function of each number: written by its own name, such as \"relu\" or \"tanh\"")
+                 "a function of each number: written by its own name, such as \"relu\" or \"tanh\"",
+                 {{5}, "['tanh', 'dense 2']"})
 
 }  // namespace kelvin

@@ -15,14 +15,10 @@ LayerPlan dense_plan(const Choice& numbers, const Shape& input) {
   if (input.rank() != 1)
     throw Error("layer \"dense\" takes a list of numbers, but what comes before it is {}; flatten it first",
                 input.text());
-  const double units = numbers.number("units");
-  constexpr double most = 2147483648.0;
-  if (!(units >= 1 && units <= most && units == double(std::size_t(units))))
-    throw Error("layer \"dense\" has {} units; give a whole number from 1 to 2^31", units);
-  const std::size_t in = input.size(), out = std::size_t(units);
-  if (double(in) * units > most)
+  const std::size_t in = input.size(), out = whole_number(numbers, "units");
+  if (double(in) * double(out) > 2147483648.0)
     throw Error("layer \"dense\" from {} to {} has more than 2^31 weights; use a smaller one", in, out);
-  LayerPlan plan{.numbers = numbers, .input = input, .output = {out}};
+  LayerPlan plan{.numbers = numbers, .input = input, .output = {out}, .multiply_adds = double(in) * double(out)};
   plan.blocks.push_back({.name = "weight", .shape = {out, in}, .role = Role::weight, .fan_in = in, .fan_out = out});
   if (numbers.number("bias") != 0)
     plan.blocks.push_back({.name = "bias", .shape = {out}, .role = Role::bias, .fan_in = in, .fan_out = out});
@@ -35,7 +31,7 @@ class DenseLayer final : public Layer<Real> {
   explicit DenseLayer(const LayerPlan& plan)
       : in_(plan.input.size()), out_(plan.output.size()), biased_(plan.blocks.size() > 1) {}
 
-  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass&) override {
+  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>&) override {
     for (std::size_t i = 0; i < pass.rows; ++i)
       for (std::size_t k = 0; k < out_; ++k) pass.y[i * out_ + k] = biased_ ? w[1][k] : Real(0);
     gemm(Real(1), {pass.x, pass.rows, in_, in_}, {w[0], out_, in_, in_, true}, Real(1), pass.y, out_);
@@ -63,6 +59,7 @@ class DenseLayer final : public Layer<Real> {
 
 }  // namespace
 
-KELVIN_LAYER_ROW(dense, DenseLayer, dense_parameters, true, dense_plan, "fully connected: y = W x + b")
+KELVIN_LAYER_ROW(dense, DenseLayer, dense_parameters, true, dense_plan, "fully connected: y = W x + b",
+                 {{3}, "['dense 4', 'tanh', 'dense 2 bias 0']"})
 
 }  // namespace kelvin

@@ -17,7 +17,7 @@ LayerPlan layer_norm_plan(const Choice& numbers, const Shape& input) {
     throw Error("layer \"layer_norm\": floor must be above 0, not {}", numbers.number("floor"));
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
   const std::size_t n = input.size();
-  plan.blocks.push_back({.name = "gain", .shape = {n}, .role = Role::gain});
+  plan.blocks.push_back({.name = "gain", .shape = {n}, .role = Role::gain, .neutral = 1});
   plan.blocks.push_back({.name = "bias", .shape = {n}, .role = Role::bias});
   return plan;
 }
@@ -27,7 +27,7 @@ class LayerNorm final : public Layer<Real> {
  public:
   explicit LayerNorm(const LayerPlan& plan) : size_(plan.input.size()), floor_(plan.numbers.number("floor")) {}
 
-  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass&) override {
+  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>&) override {
     normalised_.resize(std::max(normalised_.size(), pass.rows * size_));
     inverse_.resize(std::max(inverse_.size(), pass.rows));
     for (std::size_t i = 0; i < pass.rows; ++i) {
@@ -82,6 +82,7 @@ class LayerNorm final : public Layer<Real> {
 }  // namespace
 
 KELVIN_LAYER_ROW(layer_norm, LayerNorm, layer_norm_parameters, true, layer_norm_plan,
-                 "each row by itself: mean 0 and variance 1, then a gain and a bias for each number")
+                 "each row by itself: mean 0 and variance 1, then a gain and a bias for each number",
+                 {{3}, "['dense 5', 'layer_norm', 'dense 2']"})
 
 }  // namespace kelvin

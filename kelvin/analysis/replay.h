@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's potential, data and draws again, for analyses that evaluate the network.
+// Rebuilds a run's potential, data and draws, for analyses that evaluate the network.
 #pragma once
 #include <functional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One part on its way through its string. Moves are put off until a gradient or the state is asked for, so that those
-// of one step's end and the next one's beginning pass over memory together: block by block, along manifolds where there
-// are any.
+// Moves one part through its scheme. Moves are deferred until the gradient or the state is needed, so that those of one
+// step's end and the next one's beginning pass over memory together: block by block, along manifolds where there are
+// any.
 #pragma once
 #include "kelvin/chain/state.h"
 #include "kelvin/chain/tiles.h"

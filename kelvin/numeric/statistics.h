@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much draws know: R-hat, effective sample sizes and Monte Carlo errors (Vehtari, Gelman, Simpson, Carpenter and
+// Convergence statistics: R-hat, effective sample sizes and Monte Carlo errors (Vehtari, Gelman, Simpson, Carpenter and
 // Buerkner 2021; the numbers of R's package posterior), and autocorrelation times. All take the draws of one quantity,
 // one vector a walker, all of one length. They are nan for draws that are constant or not all finite.
 #pragma once

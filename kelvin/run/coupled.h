@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two chains of one problem on one path of noise: a coarse one with the given steps, and a fine one that takes two
-// steps half as long in the same time. Each alone has the law it would have without the other; their difference is
-// mostly that of their steps.
+// Two chains of one problem on the same noise: a coarse one with the given steps, and a fine one that takes two steps
+// half as long in the same time. Each alone has the distribution it would have without the other; in their difference
+// most of the noise cancels and the effect of the step remains.
 #pragma once
 #include <Eigen/Dense>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's network and data say at many points: U, losses, accuracies, norms of gradients. In double, whatever the
-// precision of the run. To add a quantity of every split, add a row to `scores` in readings.cpp.
+// U, losses, accuracies and norms of gradients of a run's network at many points. In double, whatever the precision of
+// the run. To add a quantity of every split, add a row to `scores` in readings.cpp.
 #pragma once
 #include "kelvin/analysis/analysis.h"
 #include "kelvin/analysis/replay.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the draws of a classifier say at points of the plane of its two inputs, in their original units.
+// Predictions of the draws of a classifier at points of the plane of its two inputs, in their original units.
 #pragma once
 #include <functional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hidden layer of a trained network makes of rows: data for the next network of a stack.
+// The activations of a hidden layer of a trained network for given rows: data for the next network of a stack.
 #pragma once
 #include "kelvin/analysis/replay.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's draws say of some rows of data: probabilities, never outputs or parameters, are averaged over the draws.
+// Predictions of a run for some rows of data: probabilities, never outputs or parameters, are averaged over the draws.
 #pragma once
 #include "kelvin/analysis/predictive/calibration.h"
 #include "kelvin/analysis/replay.h"

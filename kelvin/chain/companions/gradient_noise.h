@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The covariance of the noise that minibatches leave in the gradient, from gradients of single rows: what letter V
-// needs.
+// The covariance of the minibatch noise in the gradient, estimated from gradients of single rows, for letter V.
 #pragma once
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/energy/energy.h"

@@ -90,6 +90,19 @@ Value& element(Value::List& list, const std::string& key, const std::string& whe
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+Value::Value(Group x) : is(std::move(x)) {}
+Value::Value(List x) : is(std::move(x)) {}
+Value::Value(Numbers x) : is(std::move(x)) {}
+Value::Value(std::string x) : is(std::move(x)) {}
+Value::Value(std::string_view x) : is(std::string(x)) {}
+Value::Value(const char* x) : is(std::string(x)) {}
+
 std::string_view Value::kind() const {
   constexpr std::string_view names[] = {"nothing",       "a table",        "a list",   "a list of numbers",
                                         "true or false", "a whole number", "a number", "a text"};

@@ -11,6 +11,7 @@
 #include "kelvin/analysis/posterior/columns.h"
 #include "kelvin/analysis/posterior/summary.h"
 #include "kelvin/analysis/predictive/predictive.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
 #include "kelvin/function/gemm.h"

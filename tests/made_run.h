@@ -2,6 +2,7 @@
 // A stored run whose draws the test chooses.
 #pragma once
 #include "kelvin/analysis/replay.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/trajectory/store.h"
 #include "tests/files.h"

@@ -3,6 +3,7 @@
 // posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
 #include "apps/cli/command.h"
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/json.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/numeric/eigen.h"

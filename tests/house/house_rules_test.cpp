@@ -111,6 +111,15 @@ TEST(HouseRules, OneSourceKnowsTheLibraryForJson) {
   EXPECT_EQ(knowing, std::vector<fs::path>{"kelvin/io/json.cpp"});
 }
 
+// Run files are read in one place.
+TEST(HouseRules, OneSourceKnowsTheLibraryForToml) {
+  const std::regex include(R"(#include [<"]toml)");
+  std::vector<fs::path> knowing;
+  for (const fs::path& path : sources({"kelvin", "apps", "tests", "bench", "fuzz"}))
+    if (std::regex_search(text_of(path), include)) knowing.push_back(fs::relative(path, source));
+  EXPECT_EQ(knowing, std::vector<fs::path>{"kelvin/core/toml.cpp"});
+}
+
 // It took a quarter of the time to compile everything. What is still listed besides kelvin/numeric is to go.
 TEST(HouseRules, OnlyNumericKnowsTheLibraryForMatrices) {
   const std::regex include(R"(#include [<"](unsupported/)?(Eigen|Spectra|kelvin/numeric/eigen\.h)\b)");

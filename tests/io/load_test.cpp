@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kelvin/core/settings.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/npy.h"
 #include "tests/files.h"
 

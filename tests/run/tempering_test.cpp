@@ -2,6 +2,7 @@
 // Continuous tempering: the ramp, the gradient, the words beside their formulas, restarts, and what is refused.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "tests/allocations.h"
 #include "tests/files.h"

@@ -2,6 +2,7 @@
 // Words against papers: the strings of each partitioned method, beside its update formulas as they are printed.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/run/settings.h"

@@ -2,34 +2,12 @@
 // The pilot run of continuous tempering.
 #include <cmath>
 
+#include "kelvin/numeric/statistics.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/tempering.h"
 
 namespace kelvin {
 namespace {
-
-struct Series {
-  double mean = 0, variance = 0;
-  double steps = 0.5;  // 1/2 + the sum of the autocorrelations, up to 5 times itself
-};
-
-// `noise`: variance of each entry that is not correlated with any other.
-Series look_at(const std::vector<double>& x, double noise) {
-  Series s;
-  const auto n = double(x.size());
-  for (const double v : x) s.mean += v / n;
-  const auto covariance = [&](std::size_t lag) {
-    double sum = 0;
-    for (std::size_t i = lag; i < x.size(); ++i) sum += (x[i] - s.mean) * (x[i - lag] - s.mean);
-    return sum / n;
-  };
-  const double all = covariance(0);
-  s.variance = std::max(all - noise, 1e-3 * all);
-  for (std::size_t lag = 1; lag < x.size() / 2 && double(lag) < 5 * s.steps; ++lag)
-    s.steps += covariance(lag) / s.variance;
-  s.steps = std::max(s.steps, 0.5);
-  return s;
-}
 
 // Between minibatches, at q: standard deviation of U, and mean variance of an entry of the gradient in each part.
 struct BatchNoise {
@@ -143,10 +121,10 @@ RunSettings piloted(const RunSettings& settings, const RunEnvironment& environme
   const BatchNoise between = noise_of(problem, chain.q());
   s.noise = between.energy;
   s.gradient_noise = between.gradient;
-  const Series found = look_at(energies, part ? 0 : s.noise * s.noise);
+  const NoisySeries found = noisy_series(energies, part ? 0 : s.noise * s.noise);
   s.reference = found.mean;
   s.capacity = found.variance / (T * T);
-  s.correlation = found.steps;
+  s.correlation = found.tau / 2;
   const TemperingPace pace = tempering_pace(s, T, step);
   remark(fmt::format(
       "tempering: a pilot of {} steps found Var(U/T) = {:.4g}, forgotten in {:.3g} steps, and noise {:.2g} T of U; "

@@ -50,7 +50,8 @@ std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, std
 }
 
 std::vector<Block> model_blocks(const ModelSettings& settings, std::size_t inputs) {
-  return with_scale(network_blocks(settings, {inputs}), settings, make_network<double>(settings, {inputs})->outputs());
+  std::vector<Block> blocks = network_blocks(settings, {inputs});  // refuses what makes no network
+  return with_scale(std::move(blocks), settings, network_outputs(settings, {inputs}));
 }
 
 template <class Real>

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/posterior/ensembles.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/core/entry.h"
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/energy/prior.h"

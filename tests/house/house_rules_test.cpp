@@ -92,6 +92,25 @@ TEST(HouseRules, OneSourceKnowsTheParserOfCommandLines) {
   EXPECT_EQ(knowing, std::vector<fs::path>{"apps/cli/command_line.cpp"});
 }
 
+// Whoever opens a source can keep it in mind. Tables are as long as what they list.
+TEST(HouseRules, SourcesAndFunctionsAreShort) {
+  constexpr int longest_source = 450, longest_function = 80;
+  const std::regex other(R"(^(namespace|extern|struct|class|enum|union|template <.*> (struct|class))\b|^[^(]*=)");
+  for (const fs::path& path : sources({"kelvin", "apps", "tests"})) {
+    std::stringstream lines(text_of(path));
+    int n = 0, began = 0;  // began: the line at which a function of the file's own level opens
+    for (std::string line; std::getline(lines, line);) {
+      ++n;
+      const bool opens = line.ends_with('{') && line[0] != ' ' && line[0] != '}' && line[0] != '#';
+      if (began == 0 && opens && !std::regex_search(line, other)) began = n;
+      if (began == 0 || !line.starts_with('}')) continue;
+      EXPECT_LE(n - began + 1, longest_function) << path << " line " << began;
+      began = 0;
+    }
+    EXPECT_LE(n, longest_source) << path;
+  }
+}
+
 TEST(HouseRules, NamesHaveAJob) {
   const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>\w](get|set)_\w+\s*\()");
   for (const fs::path& path : sources({"kelvin", "apps"})) {

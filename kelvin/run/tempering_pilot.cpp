@@ -46,11 +46,14 @@ BatchNoise noise_of(const Problem<Real>& problem, std::span<const Real> q) {
 
 // Without tempering, in the first phase that is not at temperature 0.
 template <class Real>
-Problem<Real> plain_problem(const RunSettings& settings, const LoadData& load) {
+Problem<Real> plain_problem(const RunSettings& settings, const RunEnvironment& given) {
   RunSettings plain = settings;
   plain.tempering = {};
   Problem<Real> problem;
-  const auto make = [&] { problem = make_problem<Real>(plain, load, [](std::string_view) {}); };
+  const auto make = [&] {
+    problem = make_problem<Real>(
+        plain, given.data, [](std::string_view) {}, Slack::kept, given.model);
+  };
   if (settings.phase.empty()) return make(), std::move(problem);
   for (const PhaseSettings& phase : settings.phase) {
     plain.phase = {phase};
@@ -96,9 +99,9 @@ RunSettings piloted(const RunSettings& settings, const RunEnvironment& environme
   RunSettings out = settings;
   TemperingSettings& s = out.tempering;
   if (!s.on() || s.pilot == 0 || s.capacity > 0) return out;
-  make_problem<Real>(settings, environment.data,
-                     [](std::string_view) {});  // what is impossible is refused before any work
-  Problem<Real> problem = plain_problem<Real>(settings, environment.data);
+  const Remark silent = [](std::string_view) {};
+  make_problem<Real>(settings, environment.data, silent, Slack::kept, environment.model);  // refuses before any work
+  Problem<Real> problem = plain_problem<Real>(settings, environment);
   const PartRecipe& first = problem.recipe.parts.front();
   const double T = first.temperature.at(0), step = first.step.at(0);
   const Noise<Real> noise;

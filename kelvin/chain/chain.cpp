@@ -24,7 +24,7 @@ std::unique_ptr<Companion<double>> make_companion(const CompanionRow& row, Chain
 template <class Real>
 Chain<Real>::Chain(Energy<Real> energy, const Recipe& recipe, Batches batches, const Noise<Real>& noise,
                    std::uint64_t seed, std::uint32_t walker)
-    : energy_(std::move(energy)), batches_(std::move(batches)), seed_(seed) {
+    : energy_(std::move(energy)), batches_(std::move(batches)), seed_(seed), evaluation_key_(key("evaluation")) {
   workspace_.noise = &noise;
   workspace_.walker = walker;
   state_.replica = walker;
@@ -202,7 +202,7 @@ void Chain<Real>::evaluate(std::size_t m) {
   if (state_.stale) ++state_.evaluations;
   state_.fresh_at = m;
   const std::uint64_t number = state_.evaluations - 1;
-  if (energy_.noisy()) energy_.estimate.prepare({key("evaluation"), walker(), number, 0});
+  if (energy_.noisy()) energy_.estimate.prepare({evaluation_key_, walker(), number, 0});
   state_.energy = energy_(state_.q, {batches_(number), meeting.piece, meeting.wanted}, state_.g);
   state_.stale = 0;
   for (const auto& companion : companions_) companion.acts->evaluated(*this);

@@ -6,6 +6,7 @@
 #include "kelvin/chain/state.h"
 #include "kelvin/chain/tiles.h"
 #include "kelvin/core/noise.h"
+#include "kelvin/core/parallel.h"
 
 namespace kelvin {
 
@@ -15,6 +16,7 @@ struct Workspace {
   const Noise<Real>* noise;
   std::uint32_t walker;
   std::size_t threads = 1;
+  std::unique_ptr<Threads> pool;                // so many, from when a part first needs them
   std::size_t normals_each = 0, from_each = 0;  // numbers for each thread
   LargeArray<Real> normals;
   std::vector<Real> from;                 // the last point on a manifold

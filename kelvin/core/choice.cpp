@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kelvin/core/toml.h"
+
 namespace kelvin {
 namespace {
 

@@ -72,13 +72,6 @@ Value placed(Value, std::string where);  // the same, at that place
 // Numbers are compared as numbers, 1 as 1.0; nan is the same as null, and places do not count.
 bool operator==(const Value&, const Value&);
 
-Value parse_toml(std::string_view text, const std::string& source);
-Value read_toml(const std::string& path);
-
-// "part.hidden.step=0.1" puts 0.1 at part.hidden.step; a right-hand side that is not TOML is taken as text. Entries of
-// a list are counted from 1: "phase.2.steps=500".
-void override_with(Value& root, const std::string& assignment);
-
 // Readers: each throws an Error naming `key` and the place when the value has another type.
 inline void assign(Value& to, const Value& from, const std::string&) { to = from; }
 void assign(bool&, const Value&, const std::string& key);

@@ -27,13 +27,20 @@ Eigen::Map<const MatrixXd> square_matrix(std::span<const double> numbers) {
   const auto n = Index(side_of(numbers));
   return {numbers.data(), n, n};
 }
+Eigen::Map<const MatrixXd> matrix_of(const Matrix& m) { return {m.numbers.data(), Index(m.rows), Index(m.columns)}; }
 Eigen::Map<const VectorXd> vector_of(std::span<const double> v) { return {v.data(), Index(v.size())}; }
 Eigen::Map<VectorXd> vector_of(std::span<double> v) { return {v.data(), Index(v.size())}; }
 Eigen::Map<const RowMajorXd> rows_of(const RowsView& X) { return {X.numbers.data(), Index(X.count()), Index(X.width)}; }
 
-template <class Matrix>
-std::vector<double> numbers_of(const Matrix& m) {
+template <class Dense>
+std::vector<double> numbers_of(const Dense& m) {
   return {m.data(), m.data() + m.size()};
+}
+
+Matrix plain(const MatrixXd& m) {
+  Matrix out(std::size_t(m.rows()), std::size_t(m.cols()));
+  out.numbers = numbers_of(m);
+  return out;
 }
 
 struct OperatorProduct {
@@ -52,6 +59,10 @@ std::vector<double> signed_vector(const Eigen::VectorXd& v) {
 }
 
 }  // namespace
+
+Matrix corner(const Matrix& m, std::size_t rows, std::size_t columns) {
+  return plain(matrix_of(m).topLeftCorner(Index(rows), Index(columns)));
+}
 
 Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors) {
   const auto n = Eigen::Index(size);
@@ -109,6 +120,43 @@ SymmetricEigen symmetric_eigen(std::span<const double> symmetric) {
   return {numbers_of(solved.eigenvalues()), numbers_of(solved.eigenvectors())};
 }
 
+struct SymmetricSolver::Workspace {
+  MatrixXd matrix;
+  Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
+};
+
+SymmetricSolver::SymmetricSolver(std::size_t size)
+    : workspace_(std::make_unique<Workspace>(
+          Workspace{MatrixXd(Index(size), Index(size)), Eigen::SelfAdjointEigenSolver<MatrixXd>(Index(size))})) {}
+SymmetricSolver::~SymmetricSolver() = default;
+
+void SymmetricSolver::solve(std::span<const double> symmetric, std::span<double> values, std::span<double> vectors) {
+  auto& [matrix, solver] = *workspace_;
+  std::ranges::copy(symmetric, matrix.data());
+  solver.compute(matrix);
+  std::copy_n(solver.eigenvalues().data(), values.size(), values.begin());
+  std::copy_n(solver.eigenvectors().data(), vectors.size(), vectors.begin());
+}
+
+// ---- maps
+
+double spectral_radius(const Matrix& M) {
+  return Eigen::EigenSolver<MatrixXd>(matrix_of(M)).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+// Doubling: with C = S + M S M^T + ..., S <- S + M S M^T, M <- M M covers twice as many terms each time.
+Matrix lasting_covariance(const Matrix& map, const Matrix& noise) {
+  MatrixXd M = matrix_of(map), S = matrix_of(noise) * matrix_of(noise).transpose();
+  constexpr int doublings = 60;
+  for (int k = 0; k < doublings; ++k) {
+    const MatrixXd next = S + M * S * M.transpose();
+    if (next == S) break;
+    S = next;
+    M = M * M;
+  }
+  return plain(S);
+}
+
 // ---- solving
 
 struct Cholesky::Factor {
@@ -132,10 +180,16 @@ std::vector<double> Cholesky::inverse() const {
   return numbers_of(MatrixXd(factor_->solver.solve(MatrixXd::Identity(Index(size_), Index(size_)))));
 }
 
+std::vector<double> Cholesky::lower() const { return numbers_of(MatrixXd(factor_->solver.matrixL())); }
+
 void solve_lower(std::span<const double> lower, std::span<double> x) {
   const auto n = Index(x.size());
   auto v = vector_of(x);
   Eigen::Map<const MatrixXd>(lower.data(), n, n).triangularView<Eigen::Lower>().solveInPlace(v);
+}
+
+Matrix least_squares(const Matrix& A, const Matrix& B) {
+  return plain(MatrixXd(matrix_of(A)).completeOrthogonalDecomposition().solve(matrix_of(B)));
 }
 
 void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
@@ -181,7 +235,13 @@ std::vector<double> less(const RowsView& X, std::span<const double> row) {
   return numbers_of(RowMajorXd(rows_of(X).rowwise() - vector_of(row).transpose()));
 }
 
+std::vector<double> solve_product(const RowsView& A, const RowsView& B, std::span<const double> v) {
+  const RowMajorXd square = rows_of(A) * rows_of(B).transpose();
+  return numbers_of(VectorXd(Eigen::PartialPivLU<RowMajorXd>(square).solve(vector_of(v))));
+}
+
 double square_norm(std::span<const double> v) { return vector_of(v).squaredNorm(); }
+double largest_size(std::span<const double> v) { return vector_of(v).cwiseAbs().maxCoeff(); }
 
 void centre_and_scale(std::span<double> rows, std::span<const double> lengths) {
   const auto width = Index(lengths.size());

@@ -50,6 +50,13 @@ AutocorrelationTime windowed_autocorrelation_time(const Chains&);
 // Adds neighbours until lags up to 10 are enough (Goodman's acor), covariances averaged over walkers.
 AutocorrelationTime reduced_autocorrelation_time(const Chains&);
 
+// Of one series whose entries carry noise of a known variance, correlated with no other: what lies below the noise,
+// with tau taken up to the first lag that is 5 tau/2 or more. However short the series, it answers.
+struct NoisySeries {
+  double mean = 0, variance = 0, tau = 1;
+};
+NoisySeries noisy_series(std::span<const double>, double noise);
+
 // Ranks of all draws, ties averaged, first rank 1; walkers x draws.
 Chains ranks(const Chains&);
 

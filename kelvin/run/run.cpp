@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/run/run.h"
 
+#include <utility>
+
 #include "kelvin/run/engine.h"
 
 namespace kelvin {

@@ -4,6 +4,8 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "kelvin/core/error.h"
 #include "kelvin/numeric/eigen.h"
@@ -140,8 +142,19 @@ void SymmetricSolver::solve(std::span<const double> symmetric, std::span<double>
 
 // ---- maps
 
+// The limit of |M^n|^(1/n) for n = 1, 2, 4, ...: each square halves what is still missing from its logarithm.
 double spectral_radius(const Matrix& M) {
-  return Eigen::EigenSolver<MatrixXd>(matrix_of(M)).eigenvalues().cwiseAbs().maxCoeff();
+  MatrixXd power = matrix_of(M);
+  double log_radius = 0, share = 1;
+  constexpr int squares = 60;
+  for (int k = 0; k < squares; ++k, share /= 2) {
+    const double size = power.norm();
+    if (!(size > 0) || !std::isfinite(size)) return size;  // 0, or nothing that has a radius
+    log_radius += share * std::log(size);
+    power /= size;
+    power = power * power;
+  }
+  return std::exp(log_radius);
 }
 
 // Doubling: with C = S + M S M^T + ..., S <- S + M S M^T, M <- M M covers twice as many terms each time.
@@ -188,17 +201,76 @@ void solve_lower(std::span<const double> lower, std::span<double> x) {
   Eigen::Map<const MatrixXd>(lower.data(), n, n).triangularView<Eigen::Lower>().solveInPlace(v);
 }
 
+// One-sided Jacobi rotations V until the columns of A V are orthogonal: A = (A V) V^T, and X = V (A V)^+ B.
 Matrix least_squares(const Matrix& A, const Matrix& B) {
-  return plain(MatrixXd(matrix_of(A)).completeOrthogonalDecomposition().solve(matrix_of(B)));
+  const std::size_t n = A.columns;
+  Matrix U = A, V(n, n), X(n, B.columns);
+  for (std::size_t k = 0; k < n; ++k) V(k, k) = 1;
+  const auto dot = [](const Matrix& a, std::size_t i, const Matrix& b, std::size_t j) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.rows; ++k) sum += a(k, i) * b(k, j);
+    return sum;
+  };
+  const auto rotate = [](Matrix& a, std::size_t i, std::size_t j, double c, double s) {
+    for (std::size_t k = 0; k < a.rows; ++k) {
+      const double left = a(k, i);
+      a(k, i) = c * left - s * a(k, j);
+      a(k, j) = s * left + c * a(k, j);
+    }
+  };
+  constexpr int most_sweeps = 60;
+  constexpr double small = 1e-15;
+  bool orthogonal = false;
+  for (int sweep = 0; sweep < most_sweeps && !orthogonal; ++sweep) {
+    orthogonal = true;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const double a = dot(U, i, U, i), b = dot(U, j, U, j), c = dot(U, i, U, j);
+        if (std::abs(c) <= small * std::sqrt(a * b)) continue;
+        orthogonal = false;
+        const double z = (b - a) / (2 * c), t = (z < 0 ? -1 : 1) / (std::abs(z) + std::hypot(1, z));
+        const double cosine = 1 / std::hypot(1, t);
+        rotate(U, i, j, cosine, cosine * t);
+        rotate(V, i, j, cosine, cosine * t);
+      }
+  }
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, dot(U, i, U, i));
+  for (std::size_t i = 0; i < n; ++i) {
+    const double square = dot(U, i, U, i);
+    if (square <= largest * small * small * double(A.rows)) continue;  // A has no such direction
+    for (std::size_t j = 0; j < B.columns; ++j)
+      for (std::size_t k = 0; k < n; ++k) X(k, j) += V(k, i) * dot(U, i, B, j) / square;
+  }
+  return X;
 }
 
+// Householder: the reflection 1 - 2 v v^T of step j takes what is left of column j to a multiple of the j-th direction.
+// Q is made of the first columns of the reflections' product, which are put into the place of what they were made of.
 void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
-  const auto rows = Index(tall), count = Index(narrow);
-  Eigen::Map<MatrixXd> all(columns, rows, count);
-  const Eigen::HouseholderQR<MatrixXd> qr(all);
-  all = qr.householderQ() * MatrixXd::Identity(rows, count);
-  for (Index j = 0; j < count; ++j)
-    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
+  const auto column = [&](std::size_t j) { return std::span(columns + j * tall, tall); };
+  const auto reflect = [](std::span<const double> v, std::span<double> x) {
+    const double along = 2 * std::inner_product(v.begin(), v.end(), x.begin(), 0.0);
+    for (std::size_t i = 0; i < v.size(); ++i) x[i] -= along * v[i];
+  };
+  std::vector<char> turned(narrow);  // the diagonal of R is negative
+  for (std::size_t j = 0; j < narrow; ++j) {
+    const auto v = column(j).subspan(j);
+    const double length = std::sqrt(square_norm(v)), diagonal = v[0] > 0 ? -length : length;
+    turned[j] = diagonal < 0;
+    v[0] -= diagonal;
+    if (const double size = std::sqrt(square_norm(v)); size > 0)
+      for (double& x : v) x /= size;
+    for (std::size_t k = j + 1; k < narrow; ++k) reflect(v, column(k).subspan(j));
+  }
+  for (std::size_t j = narrow; j-- > 0;) {
+    const std::vector<double> v(column(j).begin() + long(j), column(j).end());
+    std::ranges::fill(column(j), 0);
+    column(j)[j] = 1;
+    for (std::size_t k = j; k < narrow; ++k) reflect(v, column(k).subspan(j));
+  }
+  for (std::size_t j = 0; j < narrow; ++j)
+    for (double& x : column(j)) x = turned[j] ? -x : x;
 }
 
 // ---- products
@@ -236,8 +308,29 @@ std::vector<double> less(const RowsView& X, std::span<const double> row) {
 }
 
 std::vector<double> solve_product(const RowsView& A, const RowsView& B, std::span<const double> v) {
-  const RowMajorXd square = rows_of(A) * rows_of(B).transpose();
-  return numbers_of(VectorXd(Eigen::PartialPivLU<RowMajorXd>(square).solve(vector_of(v))));
+  const std::size_t n = A.count();
+  std::vector<double> square(n * n), x(v.begin(), v.end());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      square[i * n + j] = std::inner_product(A.row(i).begin(), A.row(i).end(), B.row(j).begin(), 0.0);
+  const auto at = [&](std::size_t i, std::size_t j) -> double& { return square[i * n + j]; };
+  for (std::size_t k = 0; k < n; ++k) {  // elimination, the largest entry of the column first
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < n; ++i)
+      if (std::abs(at(i, k)) > std::abs(at(pivot, k))) pivot = i;
+    for (std::size_t j = k; j < n && pivot != k; ++j) std::swap(at(k, j), at(pivot, j));
+    std::swap(x[k], x[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = at(i, k) / at(k, k);
+      for (std::size_t j = k; j < n; ++j) at(i, j) -= factor * at(k, j);
+      x[i] -= factor * x[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) x[k] -= at(k, j) * x[j];
+    x[k] /= at(k, k);
+  }
+  return x;
 }
 
 double square_norm(std::span<const double> v) { return vector_of(v).squaredNorm(); }

@@ -105,6 +105,7 @@ struct RowsView {
   std::span<const double> numbers;
   std::size_t width;
   std::size_t count() const { return numbers.size() / width; }
+  std::span<const double> row(std::size_t i) const { return numbers.subspan(i * width, width); }
 };
 std::vector<double> product(const RowsView& X, std::span<const double> v);                        // X v
 void add_turned_product(const RowsView& X, std::span<const double> along, std::span<double> to);  // to += X^T along

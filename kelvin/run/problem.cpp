@@ -199,7 +199,7 @@ void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t r
 
 // Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
 template <class Real>
-std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSettings& settings, const Recipe& recipe) {
+std::unique_ptr<Law<Real>> switched(const RunSettings& settings, const Recipe& recipe) {
   const double T = constant_temperature(recipe, "switching");
   if (!evaluates_at_draws(recipe))
     throw Error(
@@ -277,7 +277,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     check_tempered(settings, problem.recipe, remark);
     energy.law = std::make_unique<Tempered<Real>>(settings.tempering, tempered_temperature(problem.recipe));
   }
-  if (settings.switching.used() && slack == Slack::kept) energy.law = switched(energy, settings, problem.recipe);
+  if (settings.switching.used() && slack == Slack::kept) energy.law = switched<Real>(settings, problem.recipe);
   energy.arrange(blocks);
   weigh_all(problem.recipe, energy.law != nullptr);
   return problem;

@@ -88,7 +88,13 @@ void complete(RunSettings& settings, const RunKind& kind) {
 }
 
 EnsembleSettings ensemble_settings(const RunSettings& run) {
-  EnsembleSettings out{run.coupling, run.exchange, run.batch, run.walkers, run.seed, run.warmup};
+  EnsembleSettings out{.coupling = run.coupling,
+                       .exchange = run.exchange,
+                       .batch = run.batch,
+                       .walkers = run.walkers,
+                       .seed = run.seed,
+                       .warmup = run.warmup,
+                       .masked_part = {}};
   for (const auto& [name, part] : run.part)
     if (part.mask.given()) out.masked_part = name;
   return out;

@@ -11,6 +11,7 @@
 #include "kelvin/analysis/posterior/columns.h"
 #include "kelvin/analysis/posterior/summary.h"
 #include "kelvin/analysis/predictive/predictive.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
 #include "kelvin/function/gemm.h"
@@ -218,12 +219,12 @@ std::function<void()> read_once() {
 }
 
 // A stored run of 784-100-10 with 100 draws; a thousand take ten times as long.
-struct StoredRun {
+struct DrawnNetwork {
   Memory memory;
-  Replay<float> replay;
+  StoredRun<float> stored;
   Dataset rows = random_rows(10000, 784, 10);
 
-  StoredRun() {
+  DrawnNetwork() {
     Problem<float> problem;
     problem.settings.model.layers = {784, 100, 10};
     problem.settings.model.loss = "softmax_cross_entropy";
@@ -249,20 +250,20 @@ struct StoredRun {
     record.settings = problem.settings;
     record.parts = {"all"};
     write_record(memory.path, record);
-    replay = {open_samples(memory.path), std::move(problem)};
+    stored = {open_samples(memory.path), std::move(problem)};
   }
 };
 
 std::function<void()> predictions() {
-  return [run = std::make_shared<StoredRun>()] { predict(run->replay, run->rows, {}); };
+  return [run = std::make_shared<DrawnNetwork>()] { predict(run->stored, run->rows, {}); };
 }
 
 std::function<void()> forward_passes() {
-  auto run = std::make_shared<StoredRun>();
-  auto likelihood = make_likelihood<float>(run->replay.problem.settings.model, run->rows, {});
-  auto network = std::make_shared<PlacedLikelihood<float>>(std::move(likelihood), run->replay.problem.recipe.blocks);
+  auto run = std::make_shared<DrawnNetwork>();
+  auto likelihood = make_likelihood<float>(run->stored.problem.settings.model, run->rows, {});
+  auto network = std::make_shared<PlacedLikelihood<float>>(std::move(likelihood), run->stored.problem.recipe.blocks);
   std::vector<std::vector<float>> points;
-  run->replay.each_point(1, [&](std::size_t, std::size_t, auto q) { points.emplace_back(q.begin(), q.end()); });
+  run->stored.each_point(1, [&](std::size_t, std::size_t, auto q) { points.emplace_back(q.begin(), q.end()); });
   return [network, points, out = std::vector<float>(100000)]() mutable {
     for (const auto& q : points) network->predict(q, {}, out);
   };

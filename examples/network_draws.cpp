@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/run/run.h"
 #include "kelvin/trajectory/inputs.h"

@@ -3,6 +3,7 @@
 #include "kelvin/run/settings.h"
 
 #include "fuzz/target.h"
+#include "kelvin/core/toml.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kelvin;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stored run whose draws the test chooses.
 #pragma once
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/trajectory/store.h"
 #include "tests/files.h"
@@ -16,7 +17,7 @@ Problem<Real> problem_of(const std::string& toml) {
 template <class Real>
 struct MadeRun {
   Directory directory{in_memory()};
-  Replay<Real> replay;
+  StoredRun<Real> stored;
 
   // The draws of every walker in turn, laid out as the recipe's blocks.
   MadeRun(const std::string& toml, const std::vector<std::vector<Real>>& draws) {
@@ -36,9 +37,9 @@ struct MadeRun {
     for (std::size_t d = 0; d < each * walkers; ++d)
       store.keep({std::uint32_t(d / each), d % each, reading, std::span<const Real>(draws[d])});
     store.finish();
-    replay = {open_samples(directory.path("")), std::move(problem)};
+    stored = {open_samples(directory.path("")), std::move(problem)};
   }
-  const Dataset& train() const { return replay.problem.data.train; }
+  const Dataset& train() const { return stored.problem.data.train; }
 };
 
 }  // namespace kelvin

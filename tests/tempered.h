@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tempered walker on a toy, as a run file says, without a run directory.
 #pragma once
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/tempered.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walkers on a toy, coupled as a run file says, without a run directory.
 #pragma once
+#include "kelvin/core/toml.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/ensemble/metric_coupling.h"
 #include "kelvin/io/problem.h"

@@ -11,6 +11,7 @@
 #include "kelvin/core/choice.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/core/text.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/files.h"
 

@@ -3,9 +3,10 @@
 // posterior is a Gaussian known in closed form, so what the scheme does to it can be said exactly.
 #include "apps/cli/command.h"
 #include "kelvin/chain/affine_map.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/json.h"
 #include "kelvin/io/problem.h"
-#include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/statistics.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/run.h"
@@ -60,24 +61,42 @@ model = {{ layers = [{}, 1], loss = "gaussian", scale = {}, prior = {{ name = "g
 // The closed form, from the data and not from the potential: U(w) = mean((y - x.w - b)^2)/2 s^2 + |w, b|^2/(2 S^2 N) +
 // const.
 struct Posterior {
-  Eigen::MatrixXd curvature;  // of U
-  Eigen::VectorXd mean;
+  std::vector<double> curvature;  // of U
+  std::vector<double> mean;
 };
 Posterior closed_form(const Problem<double>& problem) {
   const Dataset& data = problem.data.train;
-  const Eigen::Index N = Eigen::Index(data.rows), d = dimension;
-  Eigen::MatrixXd X(N, d + 1);
-  Eigen::VectorXd y(N);
-  for (Eigen::Index i = 0; i < N; ++i) {
-    for (Eigen::Index k = 0; k < d; ++k) X(i, k) = data.inputs[std::size_t(i * d + k)];
-    X(i, d) = 1;
-    y(i) = data.targets[std::size_t(i)];
+  constexpr std::size_t d = dimension, n = d + 1;
+  const double N = double(data.rows), s = problem.settings.model.scale, S = 10;
+  std::vector<double> X;  // with a last column of ones
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    X.insert(X.end(), data.inputs.begin() + long(i * d), data.inputs.begin() + long((i + 1) * d));
+    X.push_back(1);
   }
-  const double s = problem.settings.model.scale, S = 10;
+  const auto times_X = [&](const std::vector<double>& y) {  // X^T y / s^2 N
+    std::vector<double> out(n, 0.0);
+    add_turned_product({X, n}, y, out);
+    for (double& x : out) x /= s * s * N;
+    return out;
+  };
   Posterior p;
-  p.curvature = (X.transpose() * X / (s * s) + Eigen::MatrixXd::Identity(d + 1, d + 1) / (S * S)) / double(N);
-  p.mean = p.curvature.ldlt().solve(X.transpose() * y / (s * s) / double(N));
+  for (std::size_t k = 0; k < n; ++k) {
+    std::vector<double> column(data.rows);
+    for (std::size_t i = 0; i < data.rows; ++i) column[i] = X[i * n + k];
+    std::vector<double> slopes = times_X(column);
+    slopes[k] += 1 / (S * S * N);
+    p.curvature.insert(p.curvature.end(), slopes.begin(), slopes.end());
+  }
+  p.mean = Cholesky(p.curvature).solve(times_X(data.targets));
   return p;
+}
+
+// v^T C v, C of the first numbers of a larger law.
+double variance_along(std::span<const double> v, const Matrix& C) {
+  double sum = 0;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    for (std::size_t j = 0; j < v.size(); ++j) sum += v[i] * C(i, j) * v[j];
+  return sum;
 }
 
 Table compare_with_closed_form(const CheckArguments& o, const PartSettings& part, std::vector<std::string>& words) {
@@ -86,42 +105,42 @@ Table compare_with_closed_form(const CheckArguments& o, const PartSettings& part
   const double T = problem.recipe.parts[0].temperature.at(0), h = problem.recipe.parts[0].step.at(0);
   if (T <= 0) throw Error("at temperature 0 there is no law to compare with; give a temperature above 0");
   const std::string& text = problem.recipe.parts[0].scheme.text;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(exact_law.curvature);
-  const Eigen::MatrixXd V = eigen.eigenvectors();
-  const Eigen::Index n = V.rows();
+  const SymmetricEigen eigen = symmetric_eigen(exact_law.curvature);
+  const std::size_t n = exact_law.mean.size();
 
   // Exactly, where the string is an affine map.
   const bool affine = !problem.recipe.parts[0].scheme.proposes && o.batch == "full";
-  Eigen::MatrixXd law;
+  Matrix law;
   if (affine) law = stationary_covariance(affine_map(*problem.energy, problem.recipe));
 
   // And by running it.
   const Noise<double> noise;
   std::vector<Chain<double>> walkers;
   walkers.push_back(problem.chain(0, noise));
-  walkers[0].start({exact_law.mean.data(), std::size_t(n)});
-  std::vector<std::vector<double>> squares;
-  squares.resize(std::size_t(n));
+  walkers[0].start(exact_law.mean);
+  std::vector<std::vector<double>> squares(n);
   std::vector<double> kinetic;
   const std::uint64_t steps = std::uint64_t(o.steps);
   run<double>(
       walkers, {steps / 10, steps, 1, steps, 1},
       [&](const Draw<double>& draw) {
-        const Eigen::VectorXd x =
-            V.transpose() * (Eigen::Map<const Eigen::VectorXd>(draw.q.data(), n) - exact_law.mean);
-        for (Eigen::Index k = 0; k < n; ++k) squares[std::size_t(k)].push_back(x(k) * x(k));
+        for (std::size_t k = 0; k < n; ++k) {
+          double x = 0;
+          for (std::size_t i = 0; i < n; ++i) x += eigen.vector(k)[i] * (draw.q[i] - exact_law.mean[i]);
+          squares[k].push_back(x * x);
+        }
         kinetic.push_back(draw.reading.parts[0].kinetic_temperature);
       },
       [](std::uint64_t) {});
 
   Table table;
   double worst_law = 0, worst_run = 0;
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const double variance = T / eigen.eigenvalues()(k);
-    const Chains measured = {std::move(squares[std::size_t(k)])};
-    Table::Row row = {{"direction", k + 1}, {"curvature", eigen.eigenvalues()(k)}, {"exact variance", variance}};
+  for (std::size_t k = 0; k < n; ++k) {
+    const double variance = T / eigen.values[k];
+    const Chains measured = {std::move(squares[k])};
+    Table::Row row = {{"direction", k + 1}, {"curvature", eigen.values[k]}, {"exact variance", variance}};
     if (affine) {
-      const double ratio = (V.col(k).transpose() * law.topLeftCorner(n, n) * V.col(k))(0) / variance;
+      const double ratio = variance_along(eigen.vector(k), law) / variance;
       row.push_back({"scheme / exact", ratio});
       worst_law = std::abs(ratio - 1) > std::abs(worst_law) ? ratio - 1 : worst_law;
     }

@@ -28,10 +28,10 @@ void encode_rows(const EncodeArguments& options) {
   const Samples samples = open_samples(options.run);
   if (samples.draws == 0) throw Error("\"{}\" has no draws; there is nothing to encode with", options.run);
   const std::filesystem::path out = options.out;
-  with_replay(samples, remark, [&]<class Real>(const Replay<Real>& replay) {
-    const Problem<Real>& problem = replay.problem;
+  with_stored_run(samples, remark, [&]<class Real>(const StoredRun<Real>& run) {
+    const Problem<Real>& problem = run.problem;
     if (!problem.train) throw Error("\"{}\" is a run of a toy, which has no layers", options.run);
-    const auto q = replay.point(samples.draws - 1, 0);
+    const auto q = run.point(samples.draws - 1, 0);
     std::map<std::string, const Dataset*> files;
     for (const auto& [name, rows] : {std::pair{"train.npy", &problem.data.train},
                                      {"validation.npy", &problem.data.validation},

@@ -8,6 +8,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/progress.h"
 #include "kelvin/core/parallel.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/core/version.h"
 #include "kelvin/experiment/outcome.h"
 #include "kelvin/io/json.h"

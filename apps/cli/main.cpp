@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "apps/cli/command_line.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/json.h"
 

@@ -23,8 +23,10 @@ namespace {
 
 bool has_draws(const Samples& samples) { return samples.draws > 0; }
 
+// One that settings describe: that of a program is not at hand.
 bool has_network(const Samples& samples) {
-  return has_draws(samples) && !samples.record.targets.names.empty() && samples.record.settings.store.weights != "none";
+  const RunSettings& settings = samples.record.settings;
+  return has_draws(samples) && !settings.model.layers.empty() && settings.store.weights != "none";
 }
 
 bool has_few_weights(const Samples& samples) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of analyses: what can be found out about runs. Every command that finds something (`kelvin analyse`,
-// `landscape`, `predict`, `diagnose`, ...) and the report are made of it. To add one, write a file with its options,
-// its function and `Question ask_NAME() { return ask(function); }`, and its row in analysis.cpp.
+// The one table of analyses. Every command that computes a result from runs (`kelvin analyse`, `landscape`, `predict`,
+// `diagnose`, ...) and the report are generated from it. To add one, write a file with its options, its function and
+// `Question ask_NAME() { return ask(function); }`, and its row in analysis.cpp.
 #pragma once
 #include <map>
 #include <memory>

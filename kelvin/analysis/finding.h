@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an analysis found: words, tables and figures. Commands print it and keep it with the run (analysis/NAME.json);
-// the report shows whatever is there, so a new analysis needs no code in either.
+// The result of an analysis: words, tables and figures. Commands print it and save it with the run
+// (analysis/NAME.json); the report shows every saved result, so a new analysis needs no code in either.
 #pragma once
 #include <filesystem>
 #include <optional>

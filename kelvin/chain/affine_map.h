@@ -3,24 +3,20 @@
 // The map is read off the running code (unit states, then noise that is 1 in one place), so what it says of a scheme's
 // stationary law holds for the program and involves no sampling error.
 #pragma once
-#include <Eigen/Dense>
-
 #include "kelvin/dynamics/recipe.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 
 struct AffineMap {
-  Eigen::MatrixXd map, noise;
-  Eigen::VectorXd shift;
+  Matrix map, noise;
+  std::vector<double> shift;
 };
 
 AffineMap affine_map(const Energy<double>&, const Recipe&);
 
-double spectral_radius(const Eigen::MatrixXd&);
-
 // The covariance with C = M C M' + N N'. Of q alone if the string uses no p. Throws if the map does not contract.
-Eigen::MatrixXd stationary_covariance(const AffineMap&);
-Eigen::VectorXd stationary_mean(const AffineMap&);  // x = M x + c
+Matrix stationary_covariance(const AffineMap&);
 
 inline AffineMap affine_map(const Potential<double>& U, const Recipe& recipe) {
   return affine_map(Energy<double>(U.clone()), recipe);

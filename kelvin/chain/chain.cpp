@@ -24,7 +24,7 @@ std::unique_ptr<Companion<double>> make_companion(const CompanionRow& row, Chain
 template <class Real>
 Chain<Real>::Chain(Energy<Real> energy, const Recipe& recipe, Batches batches, const Noise<Real>& noise,
                    std::uint64_t seed, std::uint32_t walker)
-    : energy_(std::move(energy)), batches_(std::move(batches)), seed_(seed) {
+    : energy_(std::move(energy)), batches_(std::move(batches)), seed_(seed), evaluation_key_(key("evaluation")) {
   workspace_.noise = &noise;
   workspace_.walker = walker;
   state_.replica = walker;
@@ -202,12 +202,9 @@ void Chain<Real>::evaluate(std::size_t m) {
   if (state_.stale) ++state_.evaluations;
   state_.fresh_at = m;
   const std::uint64_t number = state_.evaluations - 1;
-  Stream stream{0, walker(), number, 0};
-  if (energy_.noisy()) {
-    stream.key = key("evaluation");
-    energy_.estimate.prepare(stream);
-    stream.key = key("layers");
-  }
+  Stream stream{evaluation_key_, walker(), number, 0};
+  if (energy_.noisy()) energy_.estimate.prepare(stream);
+  stream.key = ~stream.key;  // layers draw by a key of their own
   state_.energy = energy_(state_.q, {batches_(number), meeting.piece, meeting.wanted, stream}, state_.g);
   energy_.update_buffers(state_.q);
   state_.stale = 0;

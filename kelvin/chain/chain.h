@@ -141,7 +141,7 @@ class Chain {
   };
   std::vector<NamedCompanion> companions_;
   Batches batches_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, evaluation_key_;  // of the noise that each evaluation sees
   std::vector<Mover<Real>> movers_;
   Workspace<Real> workspace_;
   StepFactors factors_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe must be for a chain to follow it.
+// Checks that a chain can follow a recipe.
 #pragma once
 #include "kelvin/dynamics/recipe.h"
 

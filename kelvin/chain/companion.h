@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a string or a setting needs besides its parts: acts when all parts meet, before and after steps, with memory of
-// its own. The chain knows none by name. To add one, write companions/NAME.cpp with its row (dynamics/letters.h) and
-// add NAME to the list in dynamics/letters.cpp.
+// A companion is what a scheme or a setting needs besides its parts: it acts when all parts meet, before and after
+// steps, and has a state of its own. The chain names none. To add one, write companions/NAME.cpp with its row
+// (dynamics/letters.h) and add NAME to the list in dynamics/letters.cpp.
 #pragma once
 #include <cmath>
 

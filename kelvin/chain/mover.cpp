@@ -2,16 +2,15 @@
 #include "kelvin/chain/mover.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "kelvin/core/isa.h"
-#include "kelvin/core/parallel.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
 
 template <class Real>
 void Workspace<Real>::use_threads(std::size_t count, bool retrace) {
+  if (count != threads) pool.reset();
   threads = count;
   normals.resize(threads * normals_each);
   from.resize(threads * from_each);
@@ -90,20 +89,21 @@ template <class Real>
 void Mover<Real>::flush(Workspace<Real>& room) {
   constexpr std::size_t worth_threads = std::size_t(1) << 18;
   if (pending_.empty()) return;
-  const FlushToZero tiny_numbers;
   const auto& tiles = tiling_.tiles;
   const std::size_t size = part.size();
   const std::size_t blocks = tiles.empty() ? (size + block_length - 1) / block_length : tiles.size();
   const std::size_t threads = size < worth_threads ? 1 : room.threads, each = (blocks + threads - 1) / threads;
-  parallel(threads, threads, [&](std::size_t t) {
-    std::optional<FlushToZero> tiny_numbers;  // other threads have their own mode
-    if (t > 0) tiny_numbers.emplace();
+  auto work = [&](std::size_t t) {
+    const FlushToZero tiny_numbers;  // other threads have their own mode
     for (std::size_t b = t * each; b < std::min(blocks, (t + 1) * each); ++b) {
       const std::size_t first = b * block_length;
       advance(tiles.empty() ? Tile<Real>{first, std::min(block_length, size - first), 0, 0, nullptr} : tiles[b], t,
               room);
     }
-  });
+  };
+  if (threads > 1 && !room.pool) room.pool = std::make_unique<Threads>(threads);
+  if (threads > 1) room.pool->each(threads, work);
+  else work(0);
   pending_.clear();
   if (!tiles.empty()) count_fallbacks(room);
   restore_frozen();

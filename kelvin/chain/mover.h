@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One part on its way through its string. Moves are put off until a gradient or the state is asked for, so that those
-// of one step's end and the next one's beginning pass over memory together: block by block, along manifolds where there
-// are any.
+// Moves one part through its scheme. Moves are deferred until the gradient or the state is needed, so that those of one
+// step's end and the next one's beginning pass over memory together: block by block, along manifolds where there are
+// any.
 #pragma once
 #include "kelvin/chain/state.h"
 #include "kelvin/chain/tiles.h"
 #include "kelvin/core/noise.h"
+#include "kelvin/core/parallel.h"
 
 namespace kelvin {
 
@@ -15,6 +16,7 @@ struct Workspace {
   const Noise<Real>* noise;
   std::uint32_t walker;
   std::size_t threads = 1;
+  std::unique_ptr<Threads> pool;                // so many, from when a part first needs them
   std::size_t normals_each = 0, from_each = 0;  // numbers for each thread
   LargeArray<Real> normals;
   std::vector<Real> from;                 // the last point on a manifold

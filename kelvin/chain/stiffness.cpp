@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/spectrum.h"
 
 namespace kelvin {
 namespace {
@@ -34,42 +34,25 @@ double stiffness(Chain<Real>& chain, int gradients) {
                 part.scheme.has_momentum ? h / std::sqrt(m) : std::sqrt(2 * h / m));
     for (const std::uint32_t i : part.frozen) reach[part.offset + i] = 0;
   }
-  using Vector = Eigen::VectorXd;
-  const auto n = Eigen::Index(recipe.size);
-  const Eigen::Map<const Vector> scale(reach.data(), n);
-  Vector v(n), before = Vector::Zero(n), Hv(n);
-  normals({stream_key(0, "stiffness"), chain.walker(), chain.steps(), 0}, 0, std::span<double>(v.data(), reach.size()));
-  v = v.cwiseProduct(scale.cwiseSign());
-  v.normalize();
+  const std::size_t n = recipe.size;
+  std::vector<double> start(n), along(n);
+  normals({stream_key(0, "stiffness"), chain.walker(), chain.steps(), 0}, 0, std::span<double>(start));
+  for (std::size_t i = 0; i < n; ++i)
+    if (reach[i] == 0) start[i] = 0;
   double size = 1;
   for (const Real q : x) size += double(q) * double(q);
   const double increment = std::sqrt(size) * (sizeof(Real) == 4 ? 1e-3 : 1e-6);
-  std::vector<Real> at(x.begin(), x.end()), here(at.size()), there(at.size());
+  std::vector<Real> at(x.begin(), x.end()), here(n), there(n);
   const std::vector<Real> centre = at;
   chain.gradient_at(centre, here);
-  Vector diagonal(gradients), beside(gradients);
-  int made = 0;
-  double length = 0;
-  while (made < gradients) {
-    const double step = increment / std::max(1e-300, v.cwiseProduct(scale).norm());
-    for (Eigen::Index i = 0; i < n; ++i)
-      at[std::size_t(i)] = Real(double(centre[std::size_t(i)]) + step * scale[i] * v[i]);
+  const auto times = [&](std::span<const double> v, std::span<double> Hv) {
+    for (std::size_t i = 0; i < n; ++i) along[i] = v[i] * reach[i];
+    const double step = increment / std::max(1e-300, std::sqrt(square_norm(along)));
+    for (std::size_t i = 0; i < n; ++i) at[i] = Real(double(centre[i]) + step * reach[i] * v[i]);
     chain.gradient_at(at, there);
-    for (Eigen::Index i = 0; i < n; ++i)
-      Hv[i] = scale[i] * (double(there[std::size_t(i)]) - double(here[std::size_t(i)])) / step;
-    diagonal[made] = v.dot(Hv);
-    Hv -= diagonal[made] * v + length * before;
-    length = Hv.norm();
-    beside[made] = length;
-    ++made;
-    if (!(length > 1e-8 * std::abs(diagonal[0]))) break;
-    before = v;
-    v = Hv / length;
-  }
-  if (!diagonal.head(made).allFinite()) return INFINITY;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
-  solved.computeFromTridiagonal(diagonal.head(made), beside.head(made - 1), Eigen::EigenvaluesOnly);
-  return solved.eigenvalues().cwiseAbs().maxCoeff();
+    for (std::size_t i = 0; i < n; ++i) Hv[i] = reach[i] * (double(there[i]) - double(here[i])) / step;
+  };
+  return largest_in_size({n, times}, start, std::size_t(gradients));
 }
 
 template double stiffness(Chain<float>&, int);

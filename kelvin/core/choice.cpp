@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kelvin/core/toml.h"
+
 namespace kelvin {
 namespace {
 
@@ -15,6 +17,13 @@ const Value& parameter_of(const Choice& choice, std::string_view parameter) {
 }
 
 }  // namespace
+
+Choice::Choice() = default;
+Choice::Choice(const Choice&) = default;
+Choice::Choice(Choice&&) noexcept = default;
+Choice& Choice::operator=(const Choice&) = default;
+Choice& Choice::operator=(Choice&&) noexcept = default;
+Choice::~Choice() = default;
 
 Choice Choice::number_of(std::string row, std::string_view parameter, double x) {
   Choice choice(std::move(row));

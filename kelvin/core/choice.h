@@ -21,7 +21,12 @@ class Choice {
   Value::Group values;
   std::string where;
 
-  Choice() = default;
+  Choice();
+  Choice(const Choice&);
+  Choice(Choice&&) noexcept;
+  Choice& operator=(const Choice&);
+  Choice& operator=(Choice&&) noexcept;
+  ~Choice();
   Choice(std::string row) : name(std::move(row)) {}
   Choice(std::string row, Value::Group given) : name(std::move(row)), values(std::move(given)) {}
   static Choice number_of(std::string row, std::string_view parameter, double x);  // one row with one number

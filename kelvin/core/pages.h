@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for arrays that loops of whole vectors pass over: begins where a vector does, so that none lies across two
-// cache lines; and in large pages, where the system has them for those who ask, so that finding a place takes less time
-// than reading it.
+// Memory for arrays that vector loops pass over. It begins at a multiple of the vector length, so that no vector lies
+// across two cache lines. On request it lies in large pages, where the system has them: looking up an address then
+// takes less time than reading it.
 #pragma once
 #include <sys/mman.h>
 

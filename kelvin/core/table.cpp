@@ -10,6 +10,16 @@
 
 namespace kelvin {
 
+Table::Cell::Cell() = default;
+Table::Cell::Cell(const Cell&) = default;
+Table::Cell::Cell(Cell&&) noexcept = default;
+Table::Cell& Table::Cell::operator=(const Cell&) = default;
+Table::Cell& Table::Cell::operator=(Cell&&) noexcept = default;
+Table::Cell::~Cell() = default;
+Table::Cell::Cell(std::string x) : is(std::move(x)) {}
+Table::Cell::Cell(std::string_view x) : is(std::string(x)) {}
+Table::Cell::Cell(const char* x) : is(std::string(x)) {}
+
 Table::Cell cell(double x) { return std::isfinite(x) ? Table::Cell(x) : Table::Cell(); }
 
 Table::Cell cell(const Value& v) {

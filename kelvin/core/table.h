@@ -17,10 +17,15 @@ struct Table {
   struct Cell {
     std::variant<std::monostate, bool, long, double, std::string> is;
 
-    Cell() = default;
-    Cell(std::string x) : is(std::move(x)) {}
-    Cell(std::string_view x) : is(std::string(x)) {}
-    Cell(const char* x) : is(std::string(x)) {}
+    Cell();
+    Cell(const Cell&);
+    Cell(Cell&&) noexcept;
+    Cell& operator=(const Cell&);
+    Cell& operator=(Cell&&) noexcept;
+    ~Cell();
+    Cell(std::string);
+    Cell(std::string_view);
+    Cell(const char*);
     Cell(std::nullptr_t) = delete;  // Cell() is nothing
     Cell(std::same_as<bool> auto x) : is(x) {}
     template <std::integral Integer>

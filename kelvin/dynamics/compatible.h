@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes add; what does not go together is a row of one table, the source of docs/compatible.md. To add a rule, add a bit
+// Features combine freely except for the rows of one table, the source of docs/compatible.md. To add a rule, add a bit
 // to a row or a row in compatible.cpp.
 #pragma once
 #include "kelvin/dynamics/recipe.h"

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A g(q) = 0 of one's own, given by its values and its Jacobian J: Newton's iteration, in double.
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "kelvin/dynamics/constraint.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 namespace {
-
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Vector = Eigen::VectorXd;
 
 template <class Real>
 class Own final : public Manifold<Real> {
  public:
   explicit Own(const BlockConstraint& h) : own_(h.own), block_(h.block), part_(h.part) {
-    const auto m = Eigen::Index(own_->count), n = Eigen::Index(h.size());
-    for (Matrix* J : {&J_, &J0_}) J->resize(m, n);
-    for (Vector* v : {&q_, &from_, &p_, &began_}) v->resize(n);
-    for (Vector* v : {&g_, &step_, &multiplier_}) v->resize(m);
-    square_.resize(m, m);
-    solver_ = Eigen::PartialPivLU<Matrix>(m);
+    const std::size_t m = own_->count, n = h.size();
+    for (Numbers* J : {&J_, &J0_}) J->resize(m * n);
+    for (Numbers* v : {&q_, &from_, &p_}) v->resize(n);
+    g_.resize(m);
     tolerance_ = sizeof(Real) == 4 ? std::max(1e-6, own_->tolerance) : own_->tolerance;
   }
 
@@ -36,7 +31,7 @@ class Own final : public Manifold<Real> {
     write(p_, x.p);
     if (!report.retrace) return;
     from_ = q_;
-    report.irreversible += !(arrived && move(-time) && (q_ - began_).cwiseAbs().maxCoeff() <= 1e3 * tolerance_);
+    report.irreversible += !(arrived && move(-time) && largest_size(less(rows(q_), began_)) <= 1e3 * tolerance_);
   }
   void project(const ManifoldPoint<Real>& x, std::span<const Real> from, ProjectionReport&) override {
     read(x.q, q_);
@@ -55,68 +50,71 @@ class Own final : public Manifold<Real> {
     read(x.q, q_);
     found.moved = values() > 1e-6;
     for (int k = 0; k < own_->most && values() > tolerance_; ++k) {
-      slope(q_, J_);
-      q_.noalias() -= J_.transpose() * solved(J_);
+      own_->jacobian(q_, J_);
+      take_off(q_, pull(J_, solved(J_)));
     }
     if (!(values() <= tolerance_))
       throw Error("the constraint on block \"{}\" cannot be met near where it starts: g is {:.3g}; start it elsewhere",
-                  block_, g_.cwiseAbs().maxCoeff());
+                  block_, largest_size(g_));
     write(q_, x.q);
     return found;
   }
   double residual(const ManifoldPoint<Real>& x) const override {
-    Vector q(Eigen::Index(x.q.size())), g(Eigen::Index(own_->count));
+    Numbers q(x.q.size()), g(own_->count);
     read(x.q, q);
-    own_->values(std::span(q.data(), x.q.size()), std::span(g.data(), own_->count));
-    return g.cwiseAbs().maxCoeff();
+    own_->values(q, g);
+    return largest_size(g);
   }
   double tangency(const ManifoldPoint<Real>& x) const override {
-    Vector q(Eigen::Index(x.q.size())), p = q;
-    Matrix J(Eigen::Index(own_->count), q.size());
+    Numbers q(x.q.size()), p(x.q.size()), J(own_->count * x.q.size());
     read(x.q, q);
     read(x.p, p);
-    slope(q, J);
-    return (J * p).cwiseAbs().maxCoeff();
+    own_->jacobian(q, J);
+    return largest_size(product(rows(J), p));
   }
 
  private:
-  static void read(std::span<const Real> from, Vector& to) { std::copy(from.begin(), from.end(), to.data()); }
-  static void write(const Vector& from, std::span<Real> to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = Real(from[Eigen::Index(i)]);
+  using Numbers = std::vector<double>;
+  static void read(std::span<const Real> from, Numbers& to) { std::copy(from.begin(), from.end(), to.begin()); }
+  static void write(const Numbers& from, std::span<Real> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = Real(from[i]);
   }
+  RowsView rows(const Numbers& numbers) const { return {numbers, q_.size()}; }
   double values() {
-    own_->values(std::span<const double>(q_.data(), std::size_t(q_.size())), std::span(g_.data(), own_->count));
-    return g_.cwiseAbs().maxCoeff();
+    own_->values(q_, g_);
+    return largest_size(g_);
   }
-  void slope(const Vector& q, Matrix& J) const {
-    own_->jacobian(std::span<const double>(q.data(), std::size_t(q.size())),
-                   std::span(J.data(), std::size_t(J.size())));
+  Numbers solved(const Numbers& J0) const { return solve_product(rows(J_), rows(J0), g_); }  // (J(q) J_0^T)^-1 g
+  Numbers pull(const Numbers& J, const Numbers& l) const {                                   // J^T l
+    Numbers out(q_.size());
+    add_turned_product(rows(J), l, out);
+    return out;
   }
-  // (J(q) J_0^T)^-1 g
-  const Vector& solved(const Matrix& J0) {
-    square_.noalias() = J_ * J0.transpose();
-    solver_.compute(square_);
-    return step_ = solver_.solve(g_);
+  static void take_off(Numbers& from, const Numbers& x) {
+    for (std::size_t i = 0; i < x.size(); ++i) from[i] -= x[i];
   }
 
   // From from_ along p_, to q_.
   bool move(double time) {
-    q_ = from_ + time * p_;
+    for (std::size_t i = 0; i < q_.size(); ++i) q_[i] = from_[i] + time * p_[i];
     if (!solve()) return false;
-    p_.noalias() -= J0_.transpose() * multiplier_ / time;
+    Numbers kick = pull(J0_, multiplier_);
+    for (double& x : kick) x /= time;
+    take_off(p_, kick);
     make_tangent();
     return true;
   }
 
   // q_ - J_0^T l on the manifold, J_0 at from_
   bool solve() {
-    slope(from_, J0_);
-    multiplier_.setZero();
+    own_->jacobian(from_, J0_);
+    multiplier_.assign(g_.size(), 0);
     double worst = values();
     for (int k = 0; k < own_->most && worst > tolerance_; ++k) {
-      slope(q_, J_);
-      multiplier_ += solved(J0_);
-      q_.noalias() -= J0_.transpose() * step_;
+      own_->jacobian(q_, J_);
+      const Numbers step = solved(J0_);
+      for (std::size_t i = 0; i < step.size(); ++i) multiplier_[i] += step[i];
+      take_off(q_, pull(J0_, step));
       worst = values();
     }
     return worst <= tolerance_;
@@ -125,22 +123,21 @@ class Own final : public Manifold<Real> {
     throw Error(
         "part \"{}\": after {} Newton iterations the constraint on block \"{}\" is still off by {:.3g}; reduce "
         "part.{}.step",
-        part_, own_->most, block_, g_.cwiseAbs().maxCoeff(), part_);
+        part_, own_->most, block_, largest_size(g_), part_);
   }
 
   // p_ - J^T (J J^T)^-1 J p_ at q_
   void make_tangent() {
-    slope(q_, J_);
-    g_.noalias() = J_ * p_;
-    p_.noalias() -= J_.transpose() * solved(J_);
+    own_->jacobian(q_, J_);
+    g_ = product(rows(J_), p_);
+    take_off(p_, pull(J_, solved(J_)));
   }
 
   std::shared_ptr<const OwnConstraint> own_;
   std::string block_, part_;
   double tolerance_ = 0;
-  Matrix J_, J0_, square_;
-  Vector q_, from_, p_, began_, g_, step_, multiplier_;
-  Eigen::PartialPivLU<Matrix> solver_;
+  Numbers J_, J0_;  // row by row: one for each equation
+  Numbers q_, from_, p_, began_, g_, multiplier_;
 };
 
 }  // namespace

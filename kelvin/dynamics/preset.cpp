@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/toml.h"
 
 namespace kelvin {
 namespace {

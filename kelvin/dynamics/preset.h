@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets: names for the partitioned schemes of the papers. A preset is nothing but settings of parts, filled in where
-// the run file says nothing; any partition can use it. To add one, add a row in preset.cpp.
+// Presets: names for the partitioned schemes of the papers. A preset is a set of part settings, used where the run file
+// gives none; any partition can use it. To add one, add a row in preset.cpp.
 #pragma once
 #include <span>
 

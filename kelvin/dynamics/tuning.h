@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warm-up may find by itself, and what is drawn anew at every step: settings, checked when a chain is made.
+// What a warm-up may adapt, and what is drawn anew at every step: settings, checked when a chain is made.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates x with q = T x, in which a chain may move: with T T' near the covariance of q over the temperature all
-// directions of x are equally wide. A chain that moves in x with mass 1 moves in q with the mass matrix (T T')^-1; no
-// letter knows of it.
+// Reparametrisation: coordinates x with q = T x, in which a chain may move. With T T' near the covariance of q over the
+// temperature all directions of x are equally wide. A chain that moves in x with mass 1 moves in q with the mass matrix
+// (T T')^-1; letters do not depend on it.
 #pragma once
 #include <memory>
 #include <span>

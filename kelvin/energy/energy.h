@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chain follows: the potential of the data and what is made of it. The order of the slots is that of this
-// declaration: estimate of the data's energy, terms that are added, the law that is sampled, the coordinates it is
-// sampled in.
+// The energy that a chain follows: the potential of the data and what is built on it. The slots apply in the order of
+// this declaration: the estimate of the data's energy, added terms, the law (the sampled distribution), the coordinates
+// in which it is sampled.
 #pragma once
 #include <concepts>
 

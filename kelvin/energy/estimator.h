@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the energy of the data is estimated: with masks on some entries, with control variates, in shares of its rows,
-// and with noise added to its gradient. Their order is that of this file's functions, from the outside in.
+// How the energy of the data is estimated: with masks on some entries (dropout), with control variates, in shares of
+// its rows, and with noise added to its gradient. They apply in the order of this file's functions, the first one
+// outermost.
 #pragma once
 #include <functional>
 

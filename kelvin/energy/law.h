@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sampled where it is not exp(-U/T) itself: a law changes U, and gives draws the weight with which they stand
-// for the one that is asked for.
+// The distribution that is sampled where it is not exp(-U/T) itself. A law changes U, and gives each draw its
+// importance weight for the requested distribution.
 #pragma once
 #include <memory>
 #include <span>

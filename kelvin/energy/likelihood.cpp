@@ -50,12 +50,18 @@ std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, con
 }
 
 std::vector<Block> model_blocks(const ModelSettings& settings, const Shape& input) {
-  return with_scale(network_blocks(settings, input), settings, make_network<double>(settings, input)->outputs());
+  std::vector<Block> blocks = network_blocks(settings, input);  // refuses what makes no network
+  return with_scale(std::move(blocks), settings, network_outputs(settings, input));
 }
 
 template <class Real>
 Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data, const Remark& remark)
-    : function_(make_function<Real>(settings, data.input_shape())), loss_(&loss_named(settings.loss)) {
+    : Likelihood(make_function<Real>(settings, data.input_shape()), settings, data, remark) {}
+
+template <class Real>
+Likelihood<Real>::Likelihood(std::unique_ptr<Function<Real>> function, const ModelSettings& settings,
+                             const Dataset& data, const Remark& remark)
+    : function_(std::move(function)), loss_(&loss_named(settings.loss)) {
   if (data.rows == 0) throw Error("a network needs data, but the dataset has no rows");
   if (function_->inputs() != data.input_count())
     throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),

@@ -32,6 +32,7 @@ template <class Real>
 class Likelihood final : public Potential<Real> {
  public:
   Likelihood(const ModelSettings&, const Dataset&, const Remark&);
+  Likelihood(std::unique_ptr<Function<Real>>, const ModelSettings&, const Dataset&, const Remark&);
   Likelihood(const Likelihood&);
 
   const std::vector<Block>& blocks() const override { return blocks_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks: entries of a block that some evaluations leave out. Which ones is a pure function of (seed, walker, number of
-// the evaluation). To add one, write its function and its row in mask.cpp.
+// Masks, such as dropout: entries of a block that some evaluations leave out. Which ones is a pure function of (seed,
+// walker, number of the evaluation). To add one, write its function and its row in mask.cpp.
 #pragma once
 #include "kelvin/core/choice.h"
 #include "kelvin/core/noise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates x with q = B x, B B' near the covariance of some points: slow directions are short ones. B is symmetric, of
-// low rank, and never written out.
+// A low-rank metric: coordinates x with q = B x, B B' near the covariance of some points, so that slow directions
+// become short. B is symmetric and is never formed as a matrix.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How targets scatter about an output: the law that a loss for numbers stands for. To add one, write its functions and
-// name it in the loss's row (loss.cpp).
+// The distribution of targets about an output: the noise model that a numeric loss stands for. To add one, write its
+// functions and name it in the loss's row (loss.cpp).
 #pragma once
 #include <string_view>
 

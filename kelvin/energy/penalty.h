@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Penalties: energies of a block that are added to U as they are, where priors are divided by the rows of data. To add
-// one, write its function and its row in penalty.cpp.
+// Penalties: energies of a block that are added to U as they are; priors are divided by the number of rows. To add one,
+// write its function and its row in penalty.cpp.
 #pragma once
 #include "kelvin/core/choice.h"
 #include "kelvin/function/block.h"

@@ -13,6 +13,7 @@
 #include "kelvin/energy/quadratic.h"
 #include "kelvin/function/activation.h"
 #include "kelvin/function/gemm.h"
+#include "kelvin/function/network.h"
 #include "kelvin/numeric/linear.h"
 
 namespace kelvin {
@@ -269,8 +270,7 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
                        fit.dependent, cure);
   // At T = 1/N a learned standard deviation s has the density s^(weights - N) exp(-S / s^2) d log s: normalisable if
   // the smallest sum of squares S is above 0 and there are more rows than weights.
-  if (scale && may_fit_exactly(
-                   data, encode(loss, data, make_function<double>(settings, data.input_shape())->outputs(), {}).values))
+  if (scale && may_fit_exactly(data, encode(loss, data, network_outputs(settings, data.input_shape()), {}).values))
     return fmt::format(
         "the posterior may not be normalisable: some target can be fitted exactly, which lets the learned "
         "scale shrink to 0; {}, or fix model.scale",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A law of one more number, alpha, that turns the energy down: W = g(alpha) U + T (V(alpha) + wall), or, in forms that
-// heat the bath instead, U itself with what alpha feels told apart. Draws with |alpha| <= delta have the law asked for,
-// whatever V is.
+// A law with one more variable, alpha, that scales the energy down: W = g(alpha) U + T (V(alpha) + wall). In forms that
+// heat the bath instead, U stays as it is, and what acts on alpha is reported separately. Draws with |alpha| <= delta
+// have the requested distribution, whatever V is.
 #pragma once
 #include "kelvin/energy/law.h"
 #include "kelvin/energy/tempering.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Continuous tempering: a variable alpha that turns the energy down, g(alpha) U with g = 1 for |alpha| <= delta. Here
-// are its settings and tables: forms of the dynamics, shapes of g, biases, walls. To add one, write its functions and
-// its row in tempering.cpp or tempering_bias.cpp.
+// Continuous tempering: a variable alpha scales the energy down, g(alpha) U with g = 1 for |alpha| <= delta. Here are
+// its settings and tables: forms of the dynamics, shapes of g, biases, walls. To add one, write its functions and its
+// row in tempering.cpp or tempering_bias.cpp.
 #pragma once
 #include "kelvin/core/choice.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks: processes, perhaps on many machines, that share one run. Everything they say to each other goes through
-// this; what they say must be said by all of them, in the same order.
+// MPI ranks: processes, perhaps on many machines, that share one run. All their communication goes through this class;
+// every call must be made by all ranks, in the same order.
 #pragma once
 #include <cstdint>
 #include <memory>

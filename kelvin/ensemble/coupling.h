@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walkers that know of each other. A run has a list of couplings, each made from the settings by a row of the table in
-// coupling.cpp; each says when walkers must meet, what happens there, what the log tells of it and what a checkpoint
-// keeps. To add one, write its source and its row.
+// Coupled walkers. A run has a list of couplings, each made from the settings by a row of the table in coupling.cpp.
+// Each states when walkers must synchronise (meet), what happens there, what the log records and what a checkpoint
+// stores. To add one, write its source and its row.
 #pragma once
 #include "kelvin/chain/chain.h"
 #include "kelvin/core/parallel.h"

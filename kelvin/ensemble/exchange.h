@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replica exchange: walkers at several temperatures, a ladder, now and then exchange positions, so that what the hot
-// ones find comes down to the cold one. Neighbours i < j do so with probability min(1, exp((1/T_i - 1/T_j)(U_i -
-// U_j))), even pairs and odd pairs in turn.
+// Replica exchange: walkers at several temperatures, a ladder, exchange positions at intervals, so that what the hot
+// ones find reaches the cold one. Neighbours i < j do so with probability min(1, exp((1/T_i - 1/T_j)(U_i - U_j))), even
+// pairs and odd pairs in turn.
 #pragma once
 #include "kelvin/ensemble/coupling.h"
 

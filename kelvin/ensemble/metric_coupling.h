@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walkers that help each other: the covariance of the others' positions, frozen for a while, is the metric in which a
-// walker moves (ensemble quasi-Newton; Matthews, Weare and Leimkuhler 2018).
+// Ensemble quasi-Newton: the covariance of the other walkers' positions, frozen between refreshes, is the metric in
+// which a walker moves (Matthews, Weare and Leimkuhler 2018).
 #pragma once
 #include "kelvin/ensemble/coupling.h"
 

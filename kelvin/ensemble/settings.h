@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run file says of walkers that know of each other.
+// The settings of a run file for coupled walkers.
 #pragma once
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/experiment/measure.h"

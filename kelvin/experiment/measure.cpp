@@ -85,13 +85,13 @@ double growth(const Snapshot& s) { return spectral_radius(step_map(s).map); }
 double variance_error(const Snapshot& s) {
   const AffineMap map = step_map(s);
   if (!(spectral_radius(map.map) < 1 - 1e-9)) return NAN;
-  const Eigen::MatrixXd covariance = stationary_covariance(map);
+  const Matrix covariance = stationary_covariance(map);
   const double T = s.problem->recipe.parts.front().temperature.at(0);
   const std::vector<double> exact = exact_moments(s.problem->settings.model.toy, T).variance;
   double worst = 0;
   std::size_t k = 0;  // moments stand in the toy's own order of blocks
   for (const Block& b : s.problem->energy->blocks())
-    for (Eigen::Index i = Eigen::Index(b.offset); i < Eigen::Index(b.offset + b.size()); ++i, ++k)
+    for (std::size_t i = b.offset; i < b.offset + b.size(); ++i, ++k)
       worst = std::max(worst, std::abs(covariance(i, i) / exact[k] - 1));
   return worst;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers of a step: how a number that each cell of a grid has grows along an axis.
+// The order of a quantity in the step: the power with which it grows along an axis of a grid.
 #pragma once
 #include <vector>
 

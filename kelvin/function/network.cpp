@@ -101,6 +101,11 @@ std::vector<Block> network_blocks(const ModelSettings& settings, const Shape& in
   return settings.layers.are_sizes() ? dense_blocks(settings) : blocks_of(network_plan(settings, input));
 }
 
+std::size_t network_outputs(const ModelSettings& settings, const Shape& input) {
+  if (settings.layers.are_sizes()) return std::size_t(settings.layers.sizes().back());
+  return network_plan(settings, input).back().output.size();
+}
+
 template std::unique_ptr<Function<float>> make_network(const ModelSettings&, const Shape&);
 template std::unique_ptr<Function<double>> make_network(const ModelSettings&, const Shape&);
 

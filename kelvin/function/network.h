@@ -18,7 +18,8 @@ std::size_t weighted_layers(const ModelSettings&);
 template <class Real>
 std::unique_ptr<Function<Real>> make_network(const ModelSettings&, const Shape& input);
 
-// The blocks of that network.
+// The blocks of that network, and its number of outputs.
 std::vector<Block> network_blocks(const ModelSettings&, const Shape& input);
+std::size_t network_outputs(const ModelSettings&, const Shape& input);
 
 }  // namespace kelvin

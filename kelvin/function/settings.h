@@ -35,6 +35,7 @@ struct ModelSettings {
   std::string loss = "mean_squared";
   double scale = 0;
   Choice toy;
+  std::string own;
   Choice prior = Choice("flat");
   std::vector<std::string> freeze;
   template <class Visit>
@@ -47,6 +48,7 @@ struct ModelSettings {
     field("loss", loss, "see `kelvin list losses`");
     field("scale", scale, "standard deviation of the gaussian loss, in units of the targets; 0 learns it");
     field("toy", toy, "instead of a network: a potential with known answers, see `kelvin list toys`");
+    field("own", own, "instead of both: name of a model that a program gives to its run, see docs/library.md");
     field("prior", prior, "of every part that names no other, see `kelvin list priors`");
     field("freeze", freeze, "blocks or entries that stay put: \"*.bias\", \"layer1.weight[0,2]\", \"layer2.bias=0.5\"");
   }

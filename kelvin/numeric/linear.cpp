@@ -4,6 +4,8 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "kelvin/core/error.h"
 #include "kelvin/numeric/eigen.h"
@@ -27,13 +29,20 @@ Eigen::Map<const MatrixXd> square_matrix(std::span<const double> numbers) {
   const auto n = Index(side_of(numbers));
   return {numbers.data(), n, n};
 }
+Eigen::Map<const MatrixXd> matrix_of(const Matrix& m) { return {m.numbers.data(), Index(m.rows), Index(m.columns)}; }
 Eigen::Map<const VectorXd> vector_of(std::span<const double> v) { return {v.data(), Index(v.size())}; }
 Eigen::Map<VectorXd> vector_of(std::span<double> v) { return {v.data(), Index(v.size())}; }
 Eigen::Map<const RowMajorXd> rows_of(const RowsView& X) { return {X.numbers.data(), Index(X.count()), Index(X.width)}; }
 
-template <class Matrix>
-std::vector<double> numbers_of(const Matrix& m) {
+template <class Dense>
+std::vector<double> numbers_of(const Dense& m) {
   return {m.data(), m.data() + m.size()};
+}
+
+Matrix plain(const MatrixXd& m) {
+  Matrix out(std::size_t(m.rows()), std::size_t(m.cols()));
+  out.numbers = numbers_of(m);
+  return out;
 }
 
 struct OperatorProduct {
@@ -52,6 +61,10 @@ std::vector<double> signed_vector(const Eigen::VectorXd& v) {
 }
 
 }  // namespace
+
+Matrix corner(const Matrix& m, std::size_t rows, std::size_t columns) {
+  return plain(matrix_of(m).topLeftCorner(Index(rows), Index(columns)));
+}
 
 Eigenpairs all_eigenpairs(std::span<const double> matrix, std::size_t size, std::size_t vectors) {
   const auto n = Eigen::Index(size);
@@ -109,6 +122,54 @@ SymmetricEigen symmetric_eigen(std::span<const double> symmetric) {
   return {numbers_of(solved.eigenvalues()), numbers_of(solved.eigenvectors())};
 }
 
+struct SymmetricSolver::Workspace {
+  MatrixXd matrix;
+  Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
+};
+
+SymmetricSolver::SymmetricSolver(std::size_t size)
+    : workspace_(std::make_unique<Workspace>(
+          Workspace{MatrixXd(Index(size), Index(size)), Eigen::SelfAdjointEigenSolver<MatrixXd>(Index(size))})) {}
+SymmetricSolver::~SymmetricSolver() = default;
+
+void SymmetricSolver::solve(std::span<const double> symmetric, std::span<double> values, std::span<double> vectors) {
+  auto& [matrix, solver] = *workspace_;
+  std::ranges::copy(symmetric, matrix.data());
+  solver.compute(matrix);
+  std::copy_n(solver.eigenvalues().data(), values.size(), values.begin());
+  std::copy_n(solver.eigenvectors().data(), vectors.size(), vectors.begin());
+}
+
+// ---- maps
+
+// The limit of |M^n|^(1/n) for n = 1, 2, 4, ...: each square halves what is still missing from its logarithm.
+double spectral_radius(const Matrix& M) {
+  MatrixXd power = matrix_of(M);
+  double log_radius = 0, share = 1;
+  constexpr int squares = 60;
+  for (int k = 0; k < squares; ++k, share /= 2) {
+    const double size = power.norm();
+    if (!(size > 0) || !std::isfinite(size)) return size;  // 0, or nothing that has a radius
+    log_radius += share * std::log(size);
+    power /= size;
+    power = power * power;
+  }
+  return std::exp(log_radius);
+}
+
+// Doubling: with C = S + M S M^T + ..., S <- S + M S M^T, M <- M M covers twice as many terms each time.
+Matrix lasting_covariance(const Matrix& map, const Matrix& noise) {
+  MatrixXd M = matrix_of(map), S = matrix_of(noise) * matrix_of(noise).transpose();
+  constexpr int doublings = 60;
+  for (int k = 0; k < doublings; ++k) {
+    const MatrixXd next = S + M * S * M.transpose();
+    if (next == S) break;
+    S = next;
+    M = M * M;
+  }
+  return plain(S);
+}
+
 // ---- solving
 
 struct Cholesky::Factor {
@@ -132,19 +193,84 @@ std::vector<double> Cholesky::inverse() const {
   return numbers_of(MatrixXd(factor_->solver.solve(MatrixXd::Identity(Index(size_), Index(size_)))));
 }
 
+std::vector<double> Cholesky::lower() const { return numbers_of(MatrixXd(factor_->solver.matrixL())); }
+
 void solve_lower(std::span<const double> lower, std::span<double> x) {
   const auto n = Index(x.size());
   auto v = vector_of(x);
   Eigen::Map<const MatrixXd>(lower.data(), n, n).triangularView<Eigen::Lower>().solveInPlace(v);
 }
 
+// One-sided Jacobi rotations V until the columns of A V are orthogonal: A = (A V) V^T, and X = V (A V)^+ B.
+Matrix least_squares(const Matrix& A, const Matrix& B) {
+  const std::size_t n = A.columns;
+  Matrix U = A, V(n, n), X(n, B.columns);
+  for (std::size_t k = 0; k < n; ++k) V(k, k) = 1;
+  const auto dot = [](const Matrix& a, std::size_t i, const Matrix& b, std::size_t j) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.rows; ++k) sum += a(k, i) * b(k, j);
+    return sum;
+  };
+  const auto rotate = [](Matrix& a, std::size_t i, std::size_t j, double c, double s) {
+    for (std::size_t k = 0; k < a.rows; ++k) {
+      const double left = a(k, i);
+      a(k, i) = c * left - s * a(k, j);
+      a(k, j) = s * left + c * a(k, j);
+    }
+  };
+  constexpr int most_sweeps = 60;
+  constexpr double small = 1e-15;
+  bool orthogonal = false;
+  for (int sweep = 0; sweep < most_sweeps && !orthogonal; ++sweep) {
+    orthogonal = true;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const double a = dot(U, i, U, i), b = dot(U, j, U, j), c = dot(U, i, U, j);
+        if (std::abs(c) <= small * std::sqrt(a * b)) continue;
+        orthogonal = false;
+        const double z = (b - a) / (2 * c), t = (z < 0 ? -1 : 1) / (std::abs(z) + std::hypot(1, z));
+        const double cosine = 1 / std::hypot(1, t);
+        rotate(U, i, j, cosine, cosine * t);
+        rotate(V, i, j, cosine, cosine * t);
+      }
+  }
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, dot(U, i, U, i));
+  for (std::size_t i = 0; i < n; ++i) {
+    const double square = dot(U, i, U, i);
+    if (square <= largest * small * small * double(A.rows)) continue;  // A has no such direction
+    for (std::size_t j = 0; j < B.columns; ++j)
+      for (std::size_t k = 0; k < n; ++k) X(k, j) += V(k, i) * dot(U, i, B, j) / square;
+  }
+  return X;
+}
+
+// Householder: the reflection 1 - 2 v v^T of step j takes what is left of column j to a multiple of the j-th direction.
+// Q is made of the first columns of the reflections' product, which are put into the place of what they were made of.
 void make_orthonormal(std::size_t tall, std::size_t narrow, double* columns) {
-  const auto rows = Index(tall), count = Index(narrow);
-  Eigen::Map<MatrixXd> all(columns, rows, count);
-  const Eigen::HouseholderQR<MatrixXd> qr(all);
-  all = qr.householderQ() * MatrixXd::Identity(rows, count);
-  for (Index j = 0; j < count; ++j)
-    if (qr.matrixQR()(j, j) < 0) all.col(j) *= -1;
+  const auto column = [&](std::size_t j) { return std::span(columns + j * tall, tall); };
+  const auto reflect = [](std::span<const double> v, std::span<double> x) {
+    const double along = 2 * std::inner_product(v.begin(), v.end(), x.begin(), 0.0);
+    for (std::size_t i = 0; i < v.size(); ++i) x[i] -= along * v[i];
+  };
+  std::vector<char> turned(narrow);  // the diagonal of R is negative
+  for (std::size_t j = 0; j < narrow; ++j) {
+    const auto v = column(j).subspan(j);
+    const double length = std::sqrt(square_norm(v)), diagonal = v[0] > 0 ? -length : length;
+    turned[j] = diagonal < 0;
+    v[0] -= diagonal;
+    if (const double size = std::sqrt(square_norm(v)); size > 0)
+      for (double& x : v) x /= size;
+    for (std::size_t k = j + 1; k < narrow; ++k) reflect(v, column(k).subspan(j));
+  }
+  for (std::size_t j = narrow; j-- > 0;) {
+    const std::vector<double> v(column(j).begin() + long(j), column(j).end());
+    std::ranges::fill(column(j), 0);
+    column(j)[j] = 1;
+    for (std::size_t k = j; k < narrow; ++k) reflect(v, column(k).subspan(j));
+  }
+  for (std::size_t j = 0; j < narrow; ++j)
+    for (double& x : column(j)) x = turned[j] ? -x : x;
 }
 
 // ---- products
@@ -181,7 +307,34 @@ std::vector<double> less(const RowsView& X, std::span<const double> row) {
   return numbers_of(RowMajorXd(rows_of(X).rowwise() - vector_of(row).transpose()));
 }
 
+std::vector<double> solve_product(const RowsView& A, const RowsView& B, std::span<const double> v) {
+  const std::size_t n = A.count();
+  std::vector<double> square(n * n), x(v.begin(), v.end());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      square[i * n + j] = std::inner_product(A.row(i).begin(), A.row(i).end(), B.row(j).begin(), 0.0);
+  const auto at = [&](std::size_t i, std::size_t j) -> double& { return square[i * n + j]; };
+  for (std::size_t k = 0; k < n; ++k) {  // elimination, the largest entry of the column first
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < n; ++i)
+      if (std::abs(at(i, k)) > std::abs(at(pivot, k))) pivot = i;
+    for (std::size_t j = k; j < n && pivot != k; ++j) std::swap(at(k, j), at(pivot, j));
+    std::swap(x[k], x[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = at(i, k) / at(k, k);
+      for (std::size_t j = k; j < n; ++j) at(i, j) -= factor * at(k, j);
+      x[i] -= factor * x[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) x[k] -= at(k, j) * x[j];
+    x[k] /= at(k, k);
+  }
+  return x;
+}
+
 double square_norm(std::span<const double> v) { return vector_of(v).squaredNorm(); }
+double largest_size(std::span<const double> v) { return vector_of(v).cwiseAbs().maxCoeff(); }
 
 void centre_and_scale(std::span<double> rows, std::span<const double> lengths) {
   const auto width = Index(lengths.size());

@@ -119,6 +119,32 @@ Leading leading_eigenvalues(const Operator& H, const LeadingPlan& plan) {
   return out;
 }
 
+// H v_k = beside_k-1 v_k-1 + diagonal_k v_k + beside_k v_k+1
+double largest_in_size(const Operator& H, std::span<const double> start, std::size_t products) {
+  constexpr double nothing_left = 1e-8;  // of the first diagonal entry
+  const Index n = Index(H.size);
+  Eigen::VectorXd v = Eigen::Map<const Eigen::VectorXd>(start.data(), n), before = Eigen::VectorXd::Zero(n), Hv(n);
+  v.normalize();
+  Eigen::VectorXd diagonal(static_cast<Index>(products)), beside(static_cast<Index>(products));
+  Index made = 0;
+  double length = 0;
+  while (made < Index(products)) {
+    H.times({v.data(), H.size}, {Hv.data(), H.size});
+    diagonal[made] = v.dot(Hv);
+    Hv -= diagonal[made] * v + length * before;
+    length = Hv.norm();
+    beside[made] = length;
+    ++made;
+    if (!(length > nothing_left * std::abs(diagonal[0]))) break;
+    before = v;
+    v = Hv / length;
+  }
+  if (!diagonal.head(made).allFinite()) return INFINITY;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
+  solved.computeFromTridiagonal(diagonal.head(made), beside.head(made - 1), Eigen::EigenvaluesOnly);
+  return solved.eigenvalues().cwiseAbs().maxCoeff();
+}
+
 MeanOf trace_estimate(const MakeOperator& make, const Probes& probes) {
   if (probes.count < 2) throw Error("a standard error needs at least 2 probes, not {}", probes.count);
   std::vector<double> each(probes.count);

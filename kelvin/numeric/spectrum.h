@@ -28,6 +28,10 @@ struct LeadingPlan {
 };
 Leading leading_eigenvalues(const Operator&, const LeadingPlan&);
 
+// The largest eigenvalue in size, from below: by as many steps of Lanczos' method as products are allowed, without
+// reorthogonalisation. Infinite where a product is not finite.
+double largest_in_size(const Operator&, std::span<const double> start, std::size_t products);
+
 // Random vectors of signs; probe k is the same on any number of threads.
 struct Probes {
   std::size_t count = 10, threads = 1;

@@ -262,6 +262,24 @@ std::vector<double> autocorrelation(const Chains& chains) {
   return rho;
 }
 
+NoisySeries noisy_series(std::span<const double> x, double noise) {
+  constexpr double least_share = 1e-3;  // of the variance that is no noise
+  NoisySeries s;
+  const auto n = double(x.size());
+  for (const double v : x) s.mean += v / n;
+  const auto covariance = [&](std::size_t lag) {
+    double sum = 0;
+    for (std::size_t i = lag; i < x.size(); ++i) sum += (x[i] - s.mean) * (x[i - lag] - s.mean);
+    return sum / n;
+  };
+  const double all = covariance(0);
+  s.variance = std::max(all - noise, least_share * all);
+  double half = 0.5;  // of tau
+  for (std::size_t lag = 1; lag < x.size() / 2 && double(lag) < 5 * half; ++lag) half += covariance(lag) / s.variance;
+  s.tau = 2 * std::max(half, 0.5);
+  return s;
+}
+
 double mean(const Chains& chains) { return mean_of(pooled(chains)).value; }
 double deviation(const Chains& chains) { return std::sqrt(variance_of(pooled(chains))); }
 

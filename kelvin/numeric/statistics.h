@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much draws know: R-hat, effective sample sizes and Monte Carlo errors (Vehtari, Gelman, Simpson, Carpenter and
+// Convergence statistics: R-hat, effective sample sizes and Monte Carlo errors (Vehtari, Gelman, Simpson, Carpenter and
 // Buerkner 2021; the numbers of R's package posterior), and autocorrelation times. All take the draws of one quantity,
 // one vector a walker, all of one length. They are nan for draws that are constant or not all finite.
 #pragma once
@@ -49,6 +49,13 @@ struct AutocorrelationTime {
 AutocorrelationTime windowed_autocorrelation_time(const Chains&);
 // Adds neighbours until lags up to 10 are enough (Goodman's acor), covariances averaged over walkers.
 AutocorrelationTime reduced_autocorrelation_time(const Chains&);
+
+// Of one series whose entries carry noise of a known variance, correlated with no other: what lies below the noise,
+// with tau taken up to the first lag that is 5 tau/2 or more. However short the series, it answers.
+struct NoisySeries {
+  double mean = 0, variance = 0, tau = 1;
+};
+NoisySeries noisy_series(std::span<const double>, double noise);
 
 // Ranks of all draws, ties averaged, first rank 1; walkers x draws.
 Chains ranks(const Chains&);

@@ -53,6 +53,7 @@ std::string data_of(const RunRecord& record) {
   const RunSettings& settings = record.settings;
   if (settings.model.toy.given()) return "none: the toy " + text_of(as_value(settings.model.toy));
   const DataSettings& data = settings.data;
+  if (data.file.empty() && !data.generator.given()) return "none";
   const std::string from = data.file.empty() ? text_of(as_value(data.generator)) : data.file;
   const std::size_t classes = record.targets.classes.size();
   return fmt::format("{}; {} training rows{}", from, record.rows, classes ? fmt::format(", {} classes", classes) : "");
@@ -60,6 +61,7 @@ std::string data_of(const RunRecord& record) {
 
 std::string network_of(const RunRecord& record) {
   const auto& model = record.settings.model;
+  if (!model.own.empty()) return fmt::format("{}, a program's own, {} parameters", model.own, record.parameters);
   if (model.toy.given()) return fmt::format("{} coordinates", record.parameters);
   return fmt::format("{} with {}, {} parameters, loss {}", text_of(as_value(model.layers)),
                      text_of(as_value(model.activation)), record.parameters, text_of(as_value(model.loss)));

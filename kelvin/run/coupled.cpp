@@ -9,9 +9,9 @@ namespace kelvin {
 namespace {
 
 // What the normals of `times` passes leave in (q, p), from rest and without gradient: one column for each.
-Eigen::MatrixXd left_by(const Letter& letter, const Part<double>& constants, double h, int times) {
+Matrix left_by(const Letter& letter, const Part<double>& constants, double h, int times) {
   const int n = letter.normals;
-  Eigen::MatrixXd out(2, times * n);
+  Matrix out(2, std::size_t(times * n));
   for (int one = 0; one < times * n; ++one) {
     std::array<double, 1> q{}, p{}, g{};
     Part<double> s = constants;
@@ -23,7 +23,8 @@ Eigen::MatrixXd left_by(const Letter& letter, const Part<double>& constants, dou
       if (one / n == pass) z[std::size_t(one % n)] = 1;
       letter.flow(s, h, z);
     }
-    out.col(one) << q[0], p[0];
+    out(0, std::size_t(one)) = q[0];
+    out(1, std::size_t(one)) = p[0];
   }
   return out;
 }
@@ -44,15 +45,15 @@ Recipe halved(Recipe recipe) {
 
 }  // namespace
 
-Eigen::MatrixXd shared_weights(const Letter& letter, const Part<double>& constants, double h) {
-  const Eigen::Index n = letter.normals;
-  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n);
-  Eigen::MatrixXd equal(n, 2 * n);
-  equal << one / std::sqrt(2), one / std::sqrt(2);
+Matrix shared_weights(const Letter& letter, const Part<double>& constants, double h) {
+  const std::size_t n = std::size_t(letter.normals);
+  Matrix equal(n, 2 * n);
+  for (std::size_t k = 0; k < n; ++k) equal(k, k) = equal(k, n + k) = 1 / std::sqrt(2);
   if (!letter.moves_q) return equal;
-  const Eigen::MatrixXd coarse = left_by(letter, constants, 2 * h, 1), fine = left_by(letter, constants, h, 2);
-  const Eigen::MatrixXd weights = coarse.completeOrthogonalDecomposition().solve(fine);
-  return (weights * weights.transpose() - one).cwiseAbs().maxCoeff() < 1e-9 ? weights : equal;
+  const Matrix weights = least_squares(left_by(letter, constants, 2 * h, 1), left_by(letter, constants, h, 2));
+  // Column by column W is W^T row by row.
+  const auto off = off_orthogonal<double>({weights.numbers.data(), 2 * n, n}).numbers;
+  return largest_size(off) < 1e-9 ? weights : equal;
 }
 
 template <class Real>
@@ -66,7 +67,7 @@ SharedNoise<Real>::SharedNoise(const Recipe& coarse, std::uint64_t seed, const N
     for (const auto& [letter, at] : places) {
       if (letter->normals == 0) continue;
       const double h = part.step.at(0) / double(at.size()) / 2;
-      const Eigen::MatrixXd weights = shared_weights(*letter, constants_of(part), h);
+      const Matrix weights = shared_weights(*letter, constants_of(part), h);
       for (std::size_t j = 0; j < at.size(); ++j) {
         Source& source = sources[at[j]];
         source.weights = weights;
@@ -82,14 +83,14 @@ void SharedNoise<Real>::normals(const Stream& stream, std::size_t first, std::sp
   const auto part = sources_.find(stream.key);
   if (part == sources_.end()) return fine_->normals(stream, first, out);  // initial momenta
   const Source& source = part->second[stream.place];
-  const std::size_t n = std::size_t(source.weights.rows());
+  const std::size_t n = source.weights.rows;
   std::fill(out.begin(), out.end(), Real(0));
   std::vector<Real> z(out.size());
   for (const std::size_t k : {0, 1}) {
     fine_->normals({stream.key, stream.walker, 2 * stream.step + source.late[k], source.place[k]}, first, z);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < n; ++c) {
-        const Real w = Real(source.weights(Eigen::Index(r), Eigen::Index(k * n + c)));
+        const Real w = Real(source.weights(r, k * n + c));
         for (std::size_t i = 0; i < out.size(); i += n) out[i + r] += w * z[i + c];
       }
   }

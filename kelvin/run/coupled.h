@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two chains of one problem on one path of noise: a coarse one with the given steps, and a fine one that takes two
-// steps half as long in the same time. Each alone has the law it would have without the other; their difference is
-// mostly that of their steps.
+// Two chains of one problem on the same noise: a coarse one with the given steps, and a fine one that takes two steps
+// half as long in the same time. Each alone has the distribution it would have without the other; in their difference
+// most of the noise cancels and the effect of the step remains.
 #pragma once
-#include <Eigen/Dense>
 #include <array>
 #include <map>
 
+#include "kelvin/numeric/linear.h"
 #include "kelvin/run/problem.h"
 
 namespace kelvin {
@@ -31,14 +31,14 @@ class SharedNoise final : public Noise<Real> {
   struct Source {
     std::array<std::uint64_t, 2> late{};   // whether it lies in the second of the two fine steps
     std::array<std::uint16_t, 2> place{};  // in the word
-    Eigen::MatrixXd weights;               // n x 2 n for a letter with n normals
+    Matrix weights;                        // n x 2 n for a letter with n normals
   };
   std::map<std::uint64_t, std::vector<Source>> sources_;  // key of a part's noise -> one for each place in its word
   const Noise<Real>* fine_;
 };
 
 // The weights W of a letter for passes of h and 2 h, n x 2 n.
-Eigen::MatrixXd shared_weights(const Letter&, const Part<double>& constants, double h);
+Matrix shared_weights(const Letter&, const Part<double>& constants, double h);
 
 // Refuses what has no bias, or none that two steps could tell: schedules, temperature 0, Metropolis, words without
 // noise.

@@ -44,7 +44,7 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    problem_ = make_problem<Real>(settings_, environment.data, tell_of);
+    problem_ = make_problem<Real>(settings_, environment.data, tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
       problem_.energy->estimate.share_rows(

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 
+#include "kelvin/run/model.h"
 #include "kelvin/run/settings.h"
 
 namespace kelvin {
@@ -21,6 +22,7 @@ struct RunEnvironment {
   std::function<std::string(const Splits&)> checksum;
   std::function<double()> seconds = [] { return 0.0; };  // since the run began
   std::size_t threads = 1;
+  std::shared_ptr<const Model> model;  // that settings cannot say; null: they say all
 };
 
 }  // namespace kelvin

@@ -149,7 +149,7 @@ RunRecord record_of(const Problem<Real>& problem) {
   RunRecord record;
   record.kelvin = version();
   record.settings = problem.settings;
-  record.rows = train.rows;
+  record.rows = problem.energy->rows();
   for (const Block& b : problem.recipe.blocks)
     if (!b.slack()) {
       record.blocks.push_back(b.name);

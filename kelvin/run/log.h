@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells of itself while it runs: lines of its log, and what its warm-up has found.
+// What a run reports while it runs: lines of its log, and the results of its warm-up.
 #pragma once
 #include "kelvin/run/problem.h"
 #include "kelvin/run/record.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patience: what follows from the lines of a log.
+// Early stopping and step reduction on a plateau, decided from the lines of the log.
 #pragma once
 #include "kelvin/run/record.h"
 

@@ -17,19 +17,67 @@
 namespace kelvin {
 namespace {
 
+// That the settings name and a program has given; null if they name none.
 template <class Real>
-std::unique_ptr<PlacedLikelihood<Real>> likelihood_on(const ModelSettings& model, const Dataset& rows,
-                                                      const std::vector<Block>& blocks) {
+const OwnModel<Real>* own_model(const RunSettings& settings, const Model* given) {
+  const std::string& name = settings.model.own;
+  if (name.empty()) {
+    if (given && (given->in<Real>().potential || given->in<Real>().function))
+      throw Error("a model is given to a run whose settings name none; set model.own in place of layers or a toy");
+    return nullptr;
+  }
+  if (!given)
+    throw Error(
+        "model.own = \"{}\" is a model that only the program which gives it to its runs has; start, resume or evaluate "
+        "them there",
+        name);
+  const OwnModel<Real>& own = given->in<Real>();
+  if (!own.potential == !own.function)
+    throw Error("model.own = \"{}\" must be given as a potential or as a function in the run's precision, \"{}\"", name,
+                settings.precision);
+  if (own.potential && (settings.store.predictions || settings.store.log_likelihood))
+    throw Error("store.predictions and store.log_likelihood need a network; model.own = \"{}\" is an energy", name);
+  return &own;
+}
+
+template <class Real>
+std::unique_ptr<Function<Real>> function_of(const RunSettings& settings, const Model* given, std::size_t inputs) {
+  const OwnModel<Real>* own = own_model<Real>(settings, given);
+  return own ? own->function->clone() : make_function<Real>(settings.model, inputs);
+}
+
+template <class Real>
+std::unique_ptr<Likelihood<Real>> likelihood_of(const Problem<Real>& problem, const Dataset& rows,
+                                                const Remark& remark) {
+  return std::make_unique<Likelihood<Real>>(
+      function_of<Real>(problem.settings, problem.model.get(), rows.input_count()), problem.settings.model, rows,
+      remark);
+}
+
+template <class Real>
+std::unique_ptr<PlacedLikelihood<Real>> likelihood_on(const Problem<Real>& problem, const Dataset& rows) {
   if (rows.rows == 0) return {};
   const Remark silent = [](std::string_view) {};  // the training rows have had all remarks
-  return std::make_unique<PlacedLikelihood<Real>>(make_likelihood<Real>(model, rows, silent), blocks);
+  return std::make_unique<PlacedLikelihood<Real>>(likelihood_of(problem, rows, silent), problem.recipe.blocks);
+}
+
+// What a recipe is made of besides settings.
+struct RecipeParts {
+  std::vector<Block> blocks;
+  double rows;
+  std::shared_ptr<const OwnLetters> letters;
+};
+
+template <class Real>
+std::shared_ptr<const OwnLetters> letters_of(const Problem<Real>& problem) {
+  return problem.model ? problem.model->letters : nullptr;
 }
 
 Recipe recipe_of_phase(const RunSettings& settings, const PhaseSettings& phase, std::uint64_t begins,
-                       const std::vector<Block>& blocks, double rows) {
+                       const RecipeParts& of) {
   auto parts = phase.part;
   for (auto& [name, part] : parts) part.constraint = settings.part.at(name).constraint;
-  Recipe recipe = make_recipe(parts, settings.model.freeze, blocks, {double(phase.steps), rows});
+  Recipe recipe = make_recipe(parts, settings.model.freeze, of.blocks, {double(phase.steps), of.rows}, of.letters);
   if (settings.tempering.on()) add_tempering(recipe, settings.tempering);
   recipe.begins = begins;
   return recipe;
@@ -37,22 +85,21 @@ Recipe recipe_of_phase(const RunSettings& settings, const PhaseSettings& phase, 
 
 // One recipe, or that of the first phase followed by those of the others. A phase that was begun by a command lasts
 // until the next one, of either kind.
-Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, double rows,
-                 const std::vector<SteeredPhase>& steered = {}) {
+Recipe recipe_of(const RunSettings& settings, const RecipeParts& of, const std::vector<SteeredPhase>& steered = {}) {
   std::map<std::uint64_t, Recipe> phases;  // by the step at which they begin
   if (settings.phase.empty()) {
-    Recipe one =
-        make_recipe(settings.part, settings.model.freeze, blocks, {double(settings.warmup + settings.steps), rows});
+    const Horizon horizon{double(settings.warmup + settings.steps), of.rows};
+    Recipe one = make_recipe(settings.part, settings.model.freeze, of.blocks, horizon, of.letters);
     if (settings.tempering.on()) add_tempering(one, settings.tempering);
     phases[0] = std::move(one);
   }
   std::uint64_t begins = 0;
   for (const PhaseSettings& phase : settings.phase) {
-    phases[begins] = recipe_of_phase(settings, phase, begins, blocks, rows);
+    phases[begins] = recipe_of_phase(settings, phase, begins, of);
     begins += std::uint64_t(phase.steps);
   }
   for (const SteeredPhase& phase : steered)
-    phases[phase.from_step] = recipe_of_phase(settings, phase.phase, phase.from_step, blocks, rows);
+    phases[phase.from_step] = recipe_of_phase(settings, phase.phase, phase.from_step, of);
   Recipe first = std::move(phases.begin()->second);
   phases.erase(phases.begin());
   for (auto& [step, phase] : phases) {
@@ -66,9 +113,8 @@ Recipe recipe_of(const RunSettings& settings, const std::vector<Block>& blocks, 
   return first;
 }
 
-Recipe tuned_recipe(const RunSettings& settings, const std::vector<Block>& blocks, double rows,
-                    const std::vector<SteeredPhase>& steered = {}) {
-  Recipe recipe = recipe_of(settings, blocks, rows, steered);
+Recipe tuned_recipe(const RunSettings& settings, const RecipeParts& of, const std::vector<SteeredPhase>& steered = {}) {
+  Recipe recipe = recipe_of(settings, of, steered);
   recipe.tuning = {settings.adapt, settings.jitter, settings.covariance, settings.tempo,
                    std::uint64_t(settings.warmup)};
   for (Recipe& phase : recipe.later) phase.tuning.tempo = settings.tempo;
@@ -153,7 +199,7 @@ void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t r
 
 // Its force and its weights are functions of U at q, which must be known there, exactly, whenever a draw is taken.
 template <class Real>
-std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSettings& settings, const Recipe& recipe) {
+std::unique_ptr<Law<Real>> switched(const RunSettings& settings, const Recipe& recipe) {
   const double T = constant_temperature(recipe, "switching");
   if (!evaluates_at_draws(recipe))
     throw Error(
@@ -169,28 +215,33 @@ std::unique_ptr<Law<Real>> switched(const Energy<Real>& energy, const RunSetting
 }  // namespace
 
 template <class Real>
-Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, const Remark& remark, Slack slack) {
+Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, const Remark& remark, Slack slack,
+                           std::shared_ptr<const Model> given) {
   Problem<Real> problem;
   problem.settings = settings;
+  problem.model = std::move(given);
   const ModelSettings& model = settings.model;
-  const bool toy = model.toy.given();
+  const OwnModel<Real>* own = own_model<Real>(settings, problem.model.get());
   std::unique_ptr<Potential<Real>> data;
   std::unique_ptr<Likelihood<Real>> train;
-  if (toy) {
+  if (model.toy.given()) {
     data = make_toy<Real>(model.toy);
+  } else if (own && own->potential) {
+    data = own->potential->clone();
   } else {
     const Loss& loss = loss_named(model.loss);
     problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
-    train = make_likelihood<Real>(model, problem.data.train, remark);
+    train = likelihood_of(problem, problem.data.train, remark);
     data = train->clone();
   }
-  problem.recipe =
-      tuned_recipe(slack == Slack::kept ? settings : without_slack(settings), data->blocks(), problem.rows());
+  const double rows = double(std::max<std::size_t>(1, data->rows()));
+  problem.recipe = tuned_recipe(slack == Slack::kept ? settings : without_slack(settings),
+                                {data->blocks(), rows, letters_of(problem)});
   const auto& blocks = problem.recipe.blocks;
-  if (!toy) {
+  if (train) {
     problem.train = std::make_unique<PlacedLikelihood<Real>>(std::move(train), blocks);
-    problem.validation = likelihood_on<Real>(model, problem.data.validation, blocks);
-    problem.test = likelihood_on<Real>(model, problem.data.test, blocks);
+    problem.validation = likelihood_on(problem, problem.data.validation);
+    problem.test = likelihood_on(problem, problem.data.test);
   }
 
   Energy<Real>& energy = problem.energy.emplace(std::move(data));
@@ -204,7 +255,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     if (own.penalty.given()) energy.terms.add(BlockPenalty{block, own.penalty}, seen);
     if (own.mask.given()) energy.estimate.add(BlockMask{block, own.mask}, seen);
     if (own.gradient_noise.given()) {
-      const auto variance = [noise = variance_of(settings, part, problem.rows())](double n) { return noise.at(n); };
+      const auto variance = [noise = variance_of(settings, part, rows)](double n) { return noise.at(n); };
       energy.estimate.add(BlockNoise{block, variance}, seen);
     }
     if (own.weight_decay > 0) check_decay(problem.recipe, part);
@@ -218,7 +269,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
-  if (warm && !toy)
+  if (warm && !model.layers.empty())
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
   if (settings.batch.anchor_every > 0) energy.estimate.anchor(std::uint64_t(settings.batch.anchor_every));
   if (slack == Slack::kept) check_uses(settings, problem.recipe, energy.rows(), energy.noisy());
@@ -226,7 +277,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     check_tempered(settings, problem.recipe, remark);
     energy.law = std::make_unique<Tempered<Real>>(settings.tempering, tempered_temperature(problem.recipe));
   }
-  if (settings.switching.used() && slack == Slack::kept) energy.law = switched(energy, settings, problem.recipe);
+  if (settings.switching.used() && slack == Slack::kept) energy.law = switched<Real>(settings, problem.recipe);
   energy.arrange(blocks);
   weigh_all(problem.recipe, energy.law != nullptr);
   return problem;
@@ -237,7 +288,7 @@ void Problem<Real>::steer(const std::vector<SteeredPhase>& steered) {
   if (steered.empty()) return;
   std::vector<Block> visible = recipe.blocks;
   std::erase_if(visible, [](const Block& b) { return b.slack(); });
-  Recipe changed = tuned_recipe(settings, visible, rows(), steered);
+  Recipe changed = tuned_recipe(settings, {visible, rows(), letters_of(*this)}, steered);
   for (const auto& [name, part] : settings.part)
     if (part.weight_decay > 0) check_decay(changed, name);
   check_uses(settings, changed, energy->rows(), energy->noisy());
@@ -272,6 +323,11 @@ PhaseSettings changed_phase(const RunRecord& record, std::uint64_t step, const s
 }
 
 template <class Real>
+PlacedFunction<Real> Problem<Real>::function() const {
+  return {function_of<Real>(settings, model.get(), data.train.input_count()), recipe.blocks};
+}
+
+template <class Real>
 Chain<Real> Problem<Real>::chain(std::uint32_t walker, const Noise<Real>& noise) const {
   const auto seed = std::uint64_t(settings.seed);
   return Chain<Real>(*energy, recipe, Batches(settings.batch, energy->rows(), seed, walker), noise, seed, walker);
@@ -282,7 +338,8 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
                                                 const Remark& remark) const {
   std::vector<Block> visible = recipe.blocks;
   std::erase_if(visible, [](const Block& b) { return b.slack(); });
-  const Recipe full = recipe_of(settings, visible, rows());  // with the slack that this problem may have left out
+  const Recipe full =
+      recipe_of(settings, {visible, rows(), letters_of(*this)});  // with the slack that this problem may have left out
   std::vector<Real> q(full.size), mine(recipe.size);
   for (const Block& block : visible) {
     const BlockConstraint* held = constraint_of(full, block.name);
@@ -306,7 +363,9 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
 
 template struct Problem<float>;
 template struct Problem<double>;
-template Problem<float> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack);
-template Problem<double> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack);
+template Problem<float> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack,
+                                     std::shared_ptr<const Model>);
+template Problem<double> make_problem(const RunSettings&, const LoadData&, const Remark&, Slack,
+                                      std::shared_ptr<const Model>);
 
 }  // namespace kelvin

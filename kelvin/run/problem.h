@@ -14,15 +14,14 @@ enum class Slack { kept, left_out };
 template <class Real>
 struct Problem {
   RunSettings settings;
+  std::shared_ptr<const Model> model;  // what the settings do not say
   Recipe recipe;
   Splits data;                                                      // no rows for a toy
   std::optional<Energy<Real>> energy;                               // U: mean loss plus prior / N
   std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
-  double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
-  PlacedFunction<Real> function() const {
-    return {make_function<Real>(settings.model, data.train.input_shape()), recipe.blocks};
-  }
+  double rows() const { return double(std::max<std::size_t>(1, energy->rows())); }  // N
+  PlacedFunction<Real> function() const;
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // Has the recipe follow phases that were begun while it ran, besides those of the settings.
   void steer(const std::vector<SteeredPhase>&);
@@ -33,7 +32,8 @@ struct Problem {
 
 // With the rows that `load` gives (it is not asked for a toy); kelvin/io/problem.h has one that reads files.
 template <class Real>
-Problem<Real> make_problem(const RunSettings&, const LoadData& load, const Remark&, Slack = Slack::kept);
+Problem<Real> make_problem(const RunSettings&, const LoadData& load, const Remark&, Slack = Slack::kept,
+                           std::shared_ptr<const Model> = nullptr);
 
 // How the parts move from a step on, if some of them get these settings ("part" of a run file): those not given stay as
 // they are at that step. Refuses what cannot change in a run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says of itself: run.json, and the lines of log.jsonl (docs/runs.md).
+// The record of a run: run.json, and the lines of log.jsonl (docs/runs.md).
 #pragma once
 #include "kelvin/core/record.h"
 #include "kelvin/data/dataset.h"

@@ -88,7 +88,13 @@ void complete(RunSettings& settings, const RunKind& kind) {
 }
 
 EnsembleSettings ensemble_settings(const RunSettings& run) {
-  EnsembleSettings out{run.coupling, run.exchange, run.batch, run.walkers, run.seed, run.warmup};
+  EnsembleSettings out{.coupling = run.coupling,
+                       .exchange = run.exchange,
+                       .batch = run.batch,
+                       .walkers = run.walkers,
+                       .seed = run.seed,
+                       .warmup = run.warmup,
+                       .masked_part = {}};
   for (const auto& [name, part] : run.part)
     if (part.mask.given()) out.masked_part = name;
   return out;
@@ -137,15 +143,17 @@ RunSettings read_run_settings(const Value& given) {
   at_least(0, s.patience.reduce_after, "patience.reduce_after");
   if (!(s.patience.factor > 0 && s.patience.factor < 1))
     throw Error("patience.factor must lie between 0 and 1, not {}", s.patience.factor);
-  const bool toy = s.model.toy.given();
+  const bool toy = s.model.toy.given(), own = !s.model.own.empty();
+  if (own && (toy || !s.model.layers.empty()))
+    throw Error("model.own = \"{}\" takes the place of model.layers and model.toy; keep one of them", s.model.own);
   if (toy && !s.model.layers.empty())
     throw Error("model.toy = \"{}\" and model.layers exclude each other; keep one", s.model.toy.name);
-  if (!toy && s.model.layers.empty())
+  if (!toy && !own && s.model.layers.empty())
     throw Error(
         "the model is not given; set model.layers = [inputs, ..., outputs] or model.toy (see `kelvin list toys`)");
   if (toy && (!s.data.file.empty() || s.data.generator.given()))
     throw Error("model.toy = \"{}\" takes no data; remove [data] or give model.layers", s.model.toy.name);
-  if (s.precision.empty()) s.precision = toy ? "double" : "float";
+  if (s.precision.empty()) s.precision = toy || own ? "double" : "float";
   if (s.precision != "float" && s.precision != "double")
     throw Error("precision must be \"float\" or \"double\", not \"{}\"", s.precision);
   at_least(0, s.seed, "seed");

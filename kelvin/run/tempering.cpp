@@ -137,6 +137,9 @@ void check_tempered(const RunSettings& settings, const Recipe& recipe, const Rem
   if (!whole && settings.model.toy.given())
     throw Error("tempering.of = \"{}\" needs a network; all of model.toy = \"{}\" is tempered", s.of,
                 settings.model.toy.name);
+  if (!whole && !settings.model.own.empty())
+    throw Error("tempering.of = \"{}\" needs a network of Kelvin's; all of model.own = \"{}\" is tempered", s.of,
+                settings.model.own);
   if (s.correct) check_corrected(s, recipe);
   const double T = tempered_temperature(recipe);
   const auto check = [&](const Recipe& phase) {

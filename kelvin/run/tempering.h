@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What continuous tempering adds to a run: a part of one number, alpha, with its mass by rule, and a pilot run that
-// measures what the rule needs and foretells how long alpha takes.
+// measures what the rule needs and predicts the round trip of alpha.
 #pragma once
 #include "kelvin/function/initialiser.h"
 #include "kelvin/run/environment.h"

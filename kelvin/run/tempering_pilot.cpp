@@ -2,34 +2,12 @@
 // The pilot run of continuous tempering.
 #include <cmath>
 
+#include "kelvin/numeric/statistics.h"
 #include "kelvin/run/problem.h"
 #include "kelvin/run/tempering.h"
 
 namespace kelvin {
 namespace {
-
-struct Series {
-  double mean = 0, variance = 0;
-  double steps = 0.5;  // 1/2 + the sum of the autocorrelations, up to 5 times itself
-};
-
-// `noise`: variance of each entry that is not correlated with any other.
-Series look_at(const std::vector<double>& x, double noise) {
-  Series s;
-  const auto n = double(x.size());
-  for (const double v : x) s.mean += v / n;
-  const auto covariance = [&](std::size_t lag) {
-    double sum = 0;
-    for (std::size_t i = lag; i < x.size(); ++i) sum += (x[i] - s.mean) * (x[i - lag] - s.mean);
-    return sum / n;
-  };
-  const double all = covariance(0);
-  s.variance = std::max(all - noise, 1e-3 * all);
-  for (std::size_t lag = 1; lag < x.size() / 2 && double(lag) < 5 * s.steps; ++lag)
-    s.steps += covariance(lag) / s.variance;
-  s.steps = std::max(s.steps, 0.5);
-  return s;
-}
 
 // Between minibatches, at q: standard deviation of U, and mean variance of an entry of the gradient in each part.
 struct BatchNoise {
@@ -68,11 +46,14 @@ BatchNoise noise_of(const Problem<Real>& problem, std::span<const Real> q) {
 
 // Without tempering, in the first phase that is not at temperature 0.
 template <class Real>
-Problem<Real> plain_problem(const RunSettings& settings, const LoadData& load) {
+Problem<Real> plain_problem(const RunSettings& settings, const RunEnvironment& given) {
   RunSettings plain = settings;
   plain.tempering = {};
   Problem<Real> problem;
-  const auto make = [&] { problem = make_problem<Real>(plain, load, [](std::string_view) {}); };
+  const auto make = [&] {
+    problem = make_problem<Real>(
+        plain, given.data, [](std::string_view) {}, Slack::kept, given.model);
+  };
   if (settings.phase.empty()) return make(), std::move(problem);
   for (const PhaseSettings& phase : settings.phase) {
     plain.phase = {phase};
@@ -118,9 +99,9 @@ RunSettings piloted(const RunSettings& settings, const RunEnvironment& environme
   RunSettings out = settings;
   TemperingSettings& s = out.tempering;
   if (!s.on() || s.pilot == 0 || s.capacity > 0) return out;
-  make_problem<Real>(settings, environment.data,
-                     [](std::string_view) {});  // what is impossible is refused before any work
-  Problem<Real> problem = plain_problem<Real>(settings, environment.data);
+  const Remark silent = [](std::string_view) {};
+  make_problem<Real>(settings, environment.data, silent, Slack::kept, environment.model);  // refuses before any work
+  Problem<Real> problem = plain_problem<Real>(settings, environment);
   const PartRecipe& first = problem.recipe.parts.front();
   const double T = first.temperature.at(0), step = first.step.at(0);
   const Noise<Real> noise;
@@ -143,10 +124,10 @@ RunSettings piloted(const RunSettings& settings, const RunEnvironment& environme
   const BatchNoise between = noise_of(problem, chain.q());
   s.noise = between.energy;
   s.gradient_noise = between.gradient;
-  const Series found = look_at(energies, part ? 0 : s.noise * s.noise);
+  const NoisySeries found = noisy_series(energies, part ? 0 : s.noise * s.noise);
   s.reference = found.mean;
   s.capacity = found.variance / (T * T);
-  s.correlation = found.steps;
+  s.correlation = found.tau / 2;
   const TemperingPace pace = tempering_pace(s, T, step);
   remark(fmt::format(
       "tempering: a pilot of {} steps found Var(U/T) = {:.4g}, forgotten in {:.3g} steps, and noise {:.2g} T of U; "

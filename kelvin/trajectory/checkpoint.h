@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "kelvin/core/pack.h"
+#include "kelvin/numeric/moments.h"
 #include "kelvin/run/checkpoint.h"
 #include "kelvin/run/settings.h"
-#include "kelvin/trajectory/moments.h"
 
 namespace kelvin {
 

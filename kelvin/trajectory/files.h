@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that survive: written under another name, forced to the disk, then renamed. And the lock of a run directory.
+// Files that survive a crash: written under another name, forced to the disk, then renamed. And the lock of a run
+// directory.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// manifest.json: what a run directory vouches for. It is written after everything it names.
+// manifest.json: the draws that are certainly on the disk. It is written after everything it names.
 #pragma once
 #include <map>
 

@@ -3,7 +3,6 @@
 
 #include <zstd.h>
 
-#include <Eigen/Core>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -11,6 +10,7 @@
 
 #include "kelvin/core/choice.h"
 #include "kelvin/io/json.h"
+#include "kelvin/numeric/half.h"
 
 namespace kelvin {
 
@@ -39,15 +39,18 @@ template <double (*number)(const char*), std::size_t width>
 void numbers(const char* from, std::span<double> to) {
   for (double& x : to) x = number(from), from += width;
 }
-void put_half(double x, char* to) { put<Eigen::half>(float(x), to); }
-double number_of_half(const char* from) {
-  Eigen::half value;
-  std::memcpy(&value, from, sizeof value);
-  return double(float(value));
+void put_half(double x, char* to) {
+  const std::uint16_t bits = half_of(float(x));
+  std::memcpy(to, &bits, sizeof bits);
+}
+double half_at(const char* from) {
+  std::uint16_t bits;
+  std::memcpy(&bits, from, sizeof bits);
+  return double(number_of_half(bits));
 }
 
 const ZarrType types[] = {
-    {"<f2", 2, true, put_half, numbers<number_of_half, 2>},
+    {"<f2", 2, true, put_half, numbers<half_at, 2>},
     {"<f4", 4, true, put<float>, numbers<number<float>, 4>},
     {"<f8", 8, true, put<double>, numbers<number<double>, 8>},
     {"<i8", 8, false, put<std::int64_t>, numbers<number<std::int64_t>, 8>},

@@ -69,7 +69,7 @@ TEST(LeaveOneOut, LinearRegressionHasTheDensitiesOfThePosteriorsWithoutEachRow) 
   const Dataset train = problem_of<double>(few_rows).data.train;
   const Regression all(train);
   const MadeRun<double> run(few_rows, exact_draws(all));
-  const Found found = left_out_of(run.replay.samples);
+  const Found found = left_out_of(run.stored.samples);
   const auto& elpd = found.arrays.at("leave_one_out.npz").at("elpd").values;
   const auto& shapes = found.arrays.at("leave_one_out.npz").at("k").values;
   ASSERT_EQ(elpd.size(), train.rows);
@@ -105,7 +105,7 @@ TEST(LeaveOneOut, RowsThatMatterTooMuchAreNamed) {
   three_rows.replace(three_rows.find("rows = 25"), 9, "rows = 3");
   const Dataset train = problem_of<double>(three_rows).data.train;
   const MadeRun<double> run(three_rows, exact_draws(Regression(train)));
-  const Found found = left_out_of(run.replay.samples);
+  const Found found = left_out_of(run.stored.samples);
   const auto& shapes = found.arrays.at("leave_one_out.npz").at("k").values;
   EXPECT_GT(*std::max_element(shapes.begin(), shapes.end()), 0.7);
   EXPECT_THAT(found.finding.words.back(), testing::HasSubstr("matter too much"));
@@ -116,7 +116,7 @@ TEST(LeaveOneOut, RefusesTooFewDraws) {
   std::vector<std::vector<double>> draws = exact_draws(Regression(train));
   draws.resize(80);
   const MadeRun<double> run(few_rows, draws);
-  EXPECT_THAT([&] { left_out_of(run.replay.samples); },
+  EXPECT_THAT([&] { left_out_of(run.stored.samples); },
               testing::ThrowsMessage<Error>(testing::HasSubstr("needs at least 100 draws; there are 80")));
 }
 

@@ -63,8 +63,8 @@ TEST(Predictive, MeanAndVarianceOfLinearRegressionAreExactForDrawsWithExactMomen
       draws.emplace_back(q.begin(), q.end());
     }
   const MadeRun<double> run(linear, draws);
-  const Dataset& test = run.replay.problem.data.test;
-  const Predictive got = predict(run.replay, test, {});
+  const Dataset& test = run.stored.problem.data.test;
+  const Predictive got = predict(run.stored, test, {});
   const Eigen::MatrixXd X = features(test);
   double squares = 0;
   for (std::size_t i = 0; i < test.rows; ++i) {
@@ -91,9 +91,9 @@ TEST(Predictive, LinearRegressionSampledByBaoabHasTheExactPredictiveLaw) {
   std::vector<std::vector<double>> draws;
   run<double>(
       walkers, plan, [&](const Draw<double>& d) { draws.emplace_back(d.q.begin(), d.q.end()); }, [](std::uint64_t) {});
-  const MadeRun<double> stored(linear, draws);
+  const MadeRun<double> run(linear, draws);
   const Dataset& test = problem.data.test;
-  const Predictive got = predict(stored.replay, test, {});
+  const Predictive got = predict(run.stored, test, {});
   ASSERT_EQ(got.draws, 20000u);
 
   const ExactPosterior exact(problem.data.train);
@@ -138,8 +138,8 @@ double entropy(double p) { return -p * std::log(p) - (1 - p) * std::log1p(-p); }
 TEST(Predictive, ClassProbabilitiesAreAveragedNotOutputs) {
   const std::vector<std::vector<double>> draws = {{0.1, -0.2, 0.3}, {1, 0.5, -3}, {0, 0, 2}, {-0.4, 0.6, 0}};
   const MadeRun<double> run(logistic, draws);
-  const Dataset& test = run.replay.problem.data.test;
-  const Predictive got = predict(run.replay, test, {});
+  const Dataset& test = run.stored.problem.data.test;
+  const Predictive got = predict(run.stored, test, {});
   EXPECT_EQ(got.draws, 4u);
   double surprise = 0, last = 0;
   for (std::size_t i = 0; i < test.rows; ++i) {
@@ -166,7 +166,7 @@ void equal_draws_agree(const std::string& toml) {
   std::vector<Real> q(size);
   normals({stream_key(3, "q"), 0, 0, 0}, 0, std::span(q));
   const MadeRun<Real> run(toml, std::vector<std::vector<Real>>(7, q));
-  const Predictive got = predict(run.replay, run.train(), {});
+  const Predictive got = predict(run.stored, run.train(), {});
   for (std::size_t i = 0; i < got.epistemic.size(); ++i) {
     EXPECT_EQ(got.epistemic[i], 0) << i;
     EXPECT_EQ(got.total[i], got.aleatoric[i]) << i;
@@ -208,12 +208,12 @@ part.all = { temperature = 1.0 }
 )";
   for (const std::string& toml : {numbers, logistic}) {
     const MadeRun<float> run(toml, some_draws<float>(toml, 30));
-    const Dataset& test = run.replay.problem.data.test;
+    const Dataset& test = run.stored.problem.data.test;
     PredictOptions options;
     options.levels = {0.1, 0.5};
-    const Predictive one = predict(run.replay, test, options);
+    const Predictive one = predict(run.stored, test, options);
     options.threads = 3, options.most_numbers = 30 * 512;  // two groups of rows, the second one smaller
-    const Predictive other = predict(run.replay, test, options);
+    const Predictive other = predict(run.stored, test, options);
     EXPECT_EQ(one.mean, other.mean);
     EXPECT_EQ(one.total, other.total);
     EXPECT_EQ(one.aleatoric, other.aleatoric);
@@ -228,19 +228,19 @@ TEST(Predictive, TakesEveryOtherDrawOfEachWalker) {
   const MadeRun<double> all(logistic, draws);
   PredictOptions options;
   options.every = 2;
-  const Predictive got = predict(all.replay, all.train(), options);
+  const Predictive got = predict(all.stored, all.train(), options);
   EXPECT_EQ(got.draws, 6u) << "0, 2, 4 of 5 draws of two walkers";
   const MadeRun<double> chosen(logistic, {draws[0], draws[2], draws[4], draws[5], draws[7], draws[9]});
-  EXPECT_EQ(predict(chosen.replay, chosen.train(), {}).mean, got.mean);
+  EXPECT_EQ(predict(chosen.stored, chosen.train(), {}).mean, got.mean);
 }
 
 TEST(Predictive, RowsNeedNoTargets) {
   for (const std::string& toml : {linear, logistic}) {
     const MadeRun<double> run(toml, some_draws<double>(toml, 6));
-    Dataset rows = run.replay.problem.data.test;
-    const Predictive with = predict(run.replay, rows, {});
+    Dataset rows = run.stored.problem.data.test;
+    const Predictive with = predict(run.stored, rows, {});
     rows.targets.clear();
-    const Predictive without = predict(run.replay, rows, {});
+    const Predictive without = predict(run.stored, rows, {});
     EXPECT_EQ(with.mean, without.mean);
     EXPECT_EQ(with.total, without.total);
     EXPECT_TRUE(without.metrics.empty() && without.targets.empty() && !with.metrics.empty());
@@ -278,7 +278,7 @@ TEST(Scatter, FollowsFromTheLossAndTheTemperature) {
 TEST(Scatter, LearnedScalesAreThoseOfEachDrawInUnitsOfTheTargets) {
   const std::string toml = numbers_with("gaussian", "1.0");
   const MadeRun<double> run(toml, {{0, 0.2, -1}, {0, 0.2, 0.5}});  // weight, bias, log scale
-  const Predictive got = predict(run.replay, run.train(), {});
+  const Predictive got = predict(run.stored, run.train(), {});
   const Units& units = run.train().target_units;
   EXPECT_NEAR(got.mean[0], units.original(0, 0.2), 1e-12);
   EXPECT_NEAR(got.aleatoric[0], std::pow(units.scale[0], 2) * (std::exp(-2.0) + std::exp(1.0)) / 2, 1e-12);
@@ -301,7 +301,7 @@ TEST(Predictive, SeveralTargetsOfARowAreJoint) {
                            "\", targets = [\"u\", \"v\"] }\nprecision = \"double\"\nmodel = { layers = [1, 2], loss = "
                            "\"gaussian\", scale = 1.0 }\npart.all = { temperature = 1.0 }\n";
   const MadeRun<double> run(toml, {{0, 0, 0, 0}, {0, 0, 3, 3}});  // weights, then biases: (0, 0) or (3, 3)
-  const Predictive got = predict(run.replay, run.train(), {});
+  const Predictive got = predict(run.stored, run.train(), {});
   // the draws agree on both targets: (1 + exp(-9)) / 2 times the density at the centre, not its square
   const double exact = std::log(2 * M_PI) - std::log((1 + std::exp(-9.0)) / 2);
   EXPECT_NEAR(named("nll", got.metrics).value, exact, 1e-12);
@@ -317,7 +317,7 @@ model = { layers = [2, 1], loss = "hinge" }
 part.all = { temperature = 1.0 }
 )";
   const MadeRun<double> run(toml, {{0, 0, 2}, {0, 0, 0.1}, {0, 0, -5}, {0, 0, 1}});
-  const Predictive got = predict(run.replay, run.train(), {});
+  const Predictive got = predict(run.stored, run.train(), {});
   EXPECT_DOUBLE_EQ(got.mean[1], 0.75);
   EXPECT_EQ(got.aleatoric[0], 0);
   EXPECT_NEAR(got.epistemic[0], entropy(0.75), 1e-12);
@@ -325,15 +325,15 @@ part.all = { temperature = 1.0 }
 
 TEST(Predictive, RefusesRunsThatCannotPredict) {
   const MadeRun<double> empty(logistic, {});
-  EXPECT_THAT(error_of([&] { predict(empty.replay, empty.train(), {}); }), HasSubstr("no draws"));
+  EXPECT_THAT(error_of([&] { predict(empty.stored, empty.train(), {}); }), HasSubstr("no draws"));
   const MadeRun<double> astray(logistic, {{0, 0, 0}, {NAN, 0, 0}});
-  EXPECT_THAT(error_of([&] { predict(astray.replay, astray.train(), {}); }),
+  EXPECT_THAT(error_of([&] { predict(astray.stored, astray.train(), {}); }),
               HasSubstr("draw 0 of walker 1 predicts no finite number for row 0"));
   const std::string numbers = numbers_with("mean_squared", "1.0");
   const MadeRun<double> lost(numbers, {{0, INFINITY}});
-  EXPECT_THAT(error_of([&] { predict(lost.replay, lost.train(), {}); }), HasSubstr("no finite number"));
+  EXPECT_THAT(error_of([&] { predict(lost.stored, lost.train(), {}); }), HasSubstr("no finite number"));
   const MadeRun<double> toy("model = { toy = \"gaussian\" }\npart.all = { temperature = 1.0 }\n", {{1}});
-  EXPECT_THAT(error_of([&] { predict(toy.replay, {}, {}); }), HasSubstr("a toy predicts nothing"));
+  EXPECT_THAT(error_of([&] { predict(toy.stored, {}, {}); }), HasSubstr("a toy predicts nothing"));
 }
 
 }  // namespace

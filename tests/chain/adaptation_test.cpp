@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "tests/support.h"
 
 namespace kelvin {

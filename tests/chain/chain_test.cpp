@@ -3,6 +3,11 @@
 #include "kelvin/chain/chain.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "kelvin/run/run.h"
 #include "tests/allocations.h"
@@ -183,6 +188,33 @@ TEST(Chain, ThreadsOverOnePartDoNotChangeTheBytes) {
   for (int n = 0; n < 3; ++n) one.chain.step(), three.chain.step();
   EXPECT_TRUE(std::ranges::equal(one.chain.q(), three.chain.q()));
   EXPECT_TRUE(std::ranges::equal(one.chain.p(), three.chain.p()));
+}
+
+// A letter of one's own writes down which threads it runs on.
+TEST(Chain, ThreadsOverOnePartAreMadeOnce) {
+  std::mutex writing;
+  std::set<pid_t> seen;
+  const auto look = [&](const auto&, double, const auto&) {
+    std::this_thread::sleep_for(std::chrono::microseconds(10));  // long enough for all threads to take some
+    const std::lock_guard lock(writing);
+    seen.insert(gettid());
+  };
+  Letter row{};
+  row.symbol = 'Q';
+  row.moves_p = true;
+  row.meaning = "looks at its thread";
+  const auto own = std::make_shared<OwnLetters>();
+  own->add(row, {look, look});
+  const auto U = make_toy<float>(Choice("gaussian", {{"dimension", 300001L}}));
+  Noise<float> noise;
+  Chain<float> chain(U->clone(), make_recipe({{"all", moving("BAQAB", 0.3)}}, {}, U->blocks(), {}, own),
+                     Batches({}, 0, 1, 0), noise, 1, 0);
+  chain.start(std::vector<float>(300001, 0));
+  chain.use_threads(3);
+  for (int n = 0; n < 4; ++n) chain.step();
+  chain.q();
+  EXPECT_GE(seen.size(), 2u);
+  EXPECT_LE(seen.size(), 3u);
 }
 
 // Fast `(OBA)3` beside slow `OBA(.A)2`: the slow part reads the gradient at one meeting in three.

@@ -4,6 +4,7 @@
 
 #include "kelvin/chain/affine_map.h"
 #include "kelvin/io/problem.h"
+#include "tests/dense.h"
 #include "tests/files.h"
 #include "tests/support.h"
 
@@ -37,7 +38,7 @@ TEST(Coupled, WeightsKeepNormalsNormal) {
         Part<double> constants;
         constants.gamma = friction, constants.T = 0.3, constants.m = 2;
         if (letter.symbol == 'U' && std::isinf(friction)) continue;  // which it refuses
-        const Eigen::MatrixXd w = shared_weights(letter, constants, h);
+        const Eigen::MatrixXd w = dense(shared_weights(letter, constants, h));
         EXPECT_LT((w * w.transpose() - Eigen::MatrixXd::Identity(letter.normals, letter.normals)).norm(), 1e-8)
             << letter.symbol << " at friction " << friction;
       }
@@ -48,7 +49,7 @@ TEST(Coupled, WeightsOfLettersThatMoveQAreThoseOfTheirExactFlow) {
   constants.gamma = 1.7;
   for (const Letter& letter : letters()) {
     if (!letter.normals || letter.memory) continue;
-    const Eigen::MatrixXd w = shared_weights(letter, constants, 0.4);
+    const Matrix w = shared_weights(letter, constants, 0.4);
     if (letter.normals == 1) {
       EXPECT_NEAR(w(0, 0), std::sqrt(0.5), 1e-14) << letter.symbol;
       EXPECT_NEAR(w(0, 1), std::sqrt(0.5), 1e-14) << letter.symbol;
@@ -107,7 +108,7 @@ TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
     Chain<double> chain(*problem.energy, problem.recipe, Batches({}, 0, 0, 0), shared, 0, 0);
     AffineMap coupled = alone;
     const auto& moves = problem.recipe.parts[0].scheme.moves;
-    std::vector<Eigen::Vector4d> columns;
+    std::vector<double> columns;
     const std::vector<double> zero(2, 0);
     for (fine.step = 0; fine.step < 2; ++fine.step)
       for (fine.place = 0; fine.place < moves.size(); ++fine.place)
@@ -117,12 +118,12 @@ TEST(Coupled, TheCoarseChainHasItsExactGaussianLaw) {
           at.q = at.p = at.g = LargeArray<double>(2, 0);
           chain.restore(at);
           chain.step();
-          columns.push_back({chain.q()[0], chain.q()[1], chain.p()[0], chain.p()[1]});
+          columns.insert(columns.end(), {chain.q()[0], chain.q()[1], chain.p()[0], chain.p()[1]});
         }
-    coupled.noise.resize(4, Eigen::Index(columns.size()));
-    for (std::size_t k = 0; k < columns.size(); ++k) coupled.noise.col(Eigen::Index(k)) = columns[k];
-    const Eigen::MatrixXd expected = stationary_covariance(alone), measured = stationary_covariance(coupled);
-    EXPECT_LT((expected - measured).cwiseAbs().maxCoeff(), 1e-10) << word;
+    coupled.noise = Matrix(4, columns.size() / 4);
+    coupled.noise.numbers = columns;
+    const Matrix expected = stationary_covariance(alone), measured = stationary_covariance(coupled);
+    EXPECT_LT((dense(expected) - dense(measured)).cwiseAbs().maxCoeff(), 1e-10) << word;
   }
 }
 

@@ -3,6 +3,7 @@
 // it, and control variates that take most of it away.
 #include "kelvin/chain/companions/gradient_noise.h"
 
+#include "kelvin/core/toml.h"
 #include "tests/allocations.h"
 #include "tests/evaluated.h"
 #include "tests/support.h"

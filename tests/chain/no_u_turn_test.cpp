@@ -2,6 +2,7 @@
 // Letter N: its law against quadrature, what must break it, and what it says of its paths.
 #include "kelvin/chain/companions/no_u_turn.h"
 
+#include "kelvin/core/toml.h"
 #include "tests/allocations.h"
 #include "tests/support.h"
 

@@ -2,6 +2,7 @@
 // HMC and NUTS, with what their warm-up finds, on posteriors that are known: by formula, by quadrature, and for the
 // eight schools by the reference draws of posteriordb too.
 
+#include "kelvin/core/toml.h"
 #include "tests/files.h"
 #include "tests/json.h"
 #include "tests/support.h"

@@ -132,7 +132,7 @@ TEST(Boundary, AveragesProbabilitiesAndMeasuresDisagreement) {
   ASSERT_EQ(made.code, 0) << made.error;
   const Samples samples = open_samples(desk.path("two"));
   const PlanePoints points{{0.3, -1.2}, {0.7, 2}};
-  with_replay(
+  with_stored_run(
       samples, [](std::string_view) {},
       [&](const auto& run) {
         for (const char* which : {"last", "1", "mean"}) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/function/block.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/problem.h"

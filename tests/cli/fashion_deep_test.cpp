@@ -2,6 +2,7 @@
 // Softmax regression on real images: the example reaches what it promises, and its gradient is the gradient.
 #include <cmath>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"
 #include "tests/json.h"

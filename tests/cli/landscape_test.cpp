@@ -2,76 +2,15 @@
 // `kelvin landscape`, on toys whose answers are known and on a small network against `kelvin evaluate`.
 #include "kelvin/analysis/landscape/landscape.h"
 
-#include "kelvin/chain/affine_map.h"
 #include "kelvin/energy/likelihood.h"
-#include "kelvin/io/npy.h"
 #include "tests/finite_difference.h"
-#include "tests/json.h"
-#include "tests/program.h"
+#include "tests/landscape.h"
 #include "tests/support.h"
 
 namespace kelvin {
 namespace {
 
 using testing::HasSubstr;
-
-using Arrays = std::map<std::string, std::vector<double>>;
-
-void save(const Desk& desk, const std::string& name, const Arrays& arrays) {
-  std::map<std::string, ArrayView<double>> views;
-  for (const auto& [key, values] : arrays) views[key] = {{values.size()}, values};
-  write_npz(desk.path(name), views);
-}
-
-// What `kelvin landscape ...` finds.
-Json found(const Desk& desk, const std::string& arguments) {
-  const Outcome got = desk.kelvin("landscape " + arguments + " --json");
-  EXPECT_EQ(got.code, 0) << arguments << ": " << got.error;
-  return got.code == 0 ? Json::parse(got.out) : Json();
-}
-
-Json row_with(const Json& table, const std::string& key, const std::string& value) {
-  for (const Json& row : table.at("rows"))
-    if (row.at(key) == value) return row;
-  ADD_FAILURE() << "no row with " << value;
-  return {};
-}
-
-Json figure(const Json& finding, const std::string& name) {
-  for (const Json& f : finding.at("figures"))
-    if (f.at("name") == name) return f;
-  throw Error("no figure {}", name);
-}
-
-double evaluated(const Desk& desk, const std::string& file, const std::string& arguments,
-                 const std::string& quantity = "loss") {
-  const Outcome got = desk.kelvin("evaluate " + file + " --json " + arguments);
-  EXPECT_EQ(got.code, 0) << got.error;
-  return Json::parse(got.out).at(quantity);
-}
-
-void sample_toy(const Desk& desk, const std::string& toy, const std::string& rest = "steps = 10\nevery = 1\n") {
-  desk.write("toy.toml", rest + "model = { toy = " + toy + " }\npart.all = { temperature = 1, step = 0.1 }\n");
-  const Outcome ran = desk.kelvin("sample toy.toml -q -o run --force");
-  ASSERT_EQ(ran.code, 0) << ran.error;
-}
-
-// Two walkers on a small network, in double so that numbers can be compared to the last digits.
-const std::string net = R"(seed = 3
-precision = "double"
-steps = 300
-every = 100
-walkers = 2
-data = { generator = { name = "spiral", rows = 60, test = 50 } }
-model = { layers = [2, 8, 4, 1], activation = "tanh", loss = "binary_cross_entropy", prior = 1.0 }
-[part.all]
-step = 0.2
-)";
-void train_net(const Desk& desk) {
-  desk.write("net.toml", net);
-  const Outcome ran = desk.kelvin("train net.toml -q -o run");
-  ASSERT_EQ(ran.code, 0) << ran.error;
-}
 
 // ---- lines
 
@@ -162,7 +101,7 @@ TEST(Line, OfOneBlockLeavesTheOthersAtTheEnd) {
   ASSERT_EQ(lines["tables"][0]["rows"].size(), 6u * 3);
   const Samples samples = open_samples(desk.path("run"));
   for (const std::string moving : {"layer1.weight", "layer3.bias"}) {
-    Arrays mixed;
+    std::map<std::string, std::vector<double>> mixed;
     for (const std::string& b : samples.blocks)
       mixed[b] = samples.array("posterior/" + b, 0, b == moving ? 0 : samples.draws - 1, 1);
     save(desk, "mixed.npz", mixed);
@@ -359,73 +298,6 @@ TEST(Trajectory, LooksAtRowsTheRunNeverSaw) {
   const Json seen = found(desk, "trajectory run --of test_loss --set data.test_file=new.csv");
   EXPECT_NEAR(seen["figures"][0]["curves"][0]["y"][0].as<double>(),
               evaluated(desk, "net.toml --set data.test_file=new.csv", "--split test --at run"), 1e-12);
-}
-
-// ---- curvature
-
-TEST(Hessian, OfAGaussianHasItsStiffnessAndLimits) {
-  const Desk desk;
-  sample_toy(desk, "{ name = \"gaussian\", stiffness = [1.0, 4.0, 9.0, 100.0] }");
-  const Json hessian = found(desk, "hessian run --count 2");
-  const Json first = hessian["tables"][0]["rows"][0], second = hessian["tables"][0]["rows"][1];
-  // Products are good to 1e-8 here, the gradient being linear.
-  EXPECT_NEAR(first["highest"].as<double>(), 100, 1e-5);
-  EXPECT_NEAR(first["exact_highest"].as<double>(), 100, 1e-5);
-  EXPECT_NEAR(second["highest"].as<double>(), 9, 1e-5);
-  EXPECT_NEAR(first["lowest"].as<double>(), 1, 1e-5);
-  const Json trace = row_with(hessian["tables"][1], "quantity", "trace");
-  EXPECT_NEAR(trace["estimate"].as<double>(), 114, 1e-4) << "exact for a diagonal matrix";
-  EXPECT_NEAR(trace["exact"].as<double>(), 114, 1e-4);
-  const Json step = hessian["tables"][2]["rows"][0];
-  EXPECT_NEAR(step["limit"].as<double>(), 0.2, 1e-8);
-  EXPECT_NEAR(step["step / limit"].as<double>(), 0.5, 1e-7);
-  EXPECT_THAT(hessian["words"][2].as<std::string>(), HasSubstr("are stable"));
-}
-
-// The map of each scheme on an oscillator, read off the code, contracts just below the limit and grows just above.
-TEST(Hessian, LimitsOfTheStepAreWhereSchemesBlowUp) {
-  const Desk desk;
-  const double stiffness = 30, mass = 2;
-  desk.write("toy.toml",
-             "steps = 1\nevery = 1\nmodel = { toy = { name = \"gaussian\", stiffness = [30.0] } }\n"
-             "part.all = { temperature = 1, step = 0.01, mass = 2.0 }\n");
-  for (const std::string scheme : {"BAOAB", "OBABO", "ABOBA", "(BAB)3", "S"}) {
-    ASSERT_EQ(desk.kelvin("sample toy.toml -q -o run --force --set 'part.all.scheme=\"" + scheme + "\"'").code, 0);
-    const double limit = found(desk, "hessian run")["tables"][2]["rows"][0]["limit"];
-    const auto radius = [&](double step) {
-      PartSettings part = moving(scheme, step, 0);
-      part.mass = number(mass);
-      const auto toy = make_toy<double>(gaussian({stiffness}));
-      const AffineMap map = affine_map(*toy, recipe_for(*toy, part));
-      return spectral_radius(scheme == "S" ? Eigen::MatrixXd(map.map.topLeftCorner(1, 1)) : map.map);
-    };
-    EXPECT_LT(radius(0.99 * limit), 1 + 1e-7) << scheme;
-    EXPECT_GT(radius(1.01 * limit), 1.01) << scheme;
-  }
-  EXPECT_EQ(desk.kelvin("sample toy.toml -q -o run --force --set part.all.scheme=S --set part.all.step=0.2").code, 0);
-  EXPECT_THAT(found(desk, "hessian run")["words"][2].as<std::string>(), HasSubstr("too large"));
-}
-
-TEST(Hessian, OfANetworkAgreesWithAllItsEigenvaluesAndLeavesOutFrozenEntries) {
-  const Desk desk;
-  train_net(desk);
-  const Json hessian = found(desk, "hessian run --count 3 --probes 40 --threads 1");
-  EXPECT_EQ(hessian, found(desk, "hessian run --count 3 --probes 40 --threads 2"));
-  for (const Json& row : hessian["tables"][0]["rows"]) {
-    const double largest = hessian["tables"][0]["rows"][0]["exact_highest"];
-    EXPECT_NEAR(row["highest"].as<double>(), row["exact_highest"].as<double>(), 1e-6 * largest);
-    EXPECT_NEAR(row["lowest"].as<double>(), row["exact_lowest"].as<double>(), 1e-6 * largest);
-  }
-  const Json trace = row_with(hessian["tables"][1], "quantity", "trace");
-  EXPECT_LT(std::abs(trace["estimate"].as<double>() - trace["exact"].as<double>()), 4 * trace["error"].as<double>());
-  EXPECT_LT(trace["error"].as<double>(), 0.2 * trace["exact"].as<double>());
-  const Json all = Json::parse(desk.kelvin("evaluate net.toml --at run --hessian --json").out)["hessian_eigenvalues"];
-  EXPECT_NEAR(hessian["tables"][0]["rows"][0]["exact_highest"].as<double>(), all.back().as<double>(), 1e-6);
-  EXPECT_EQ(found(desk, "hessian run --split test")["tables"].size(), 2u) << "steps follow the training rows only";
-
-  ASSERT_EQ(desk.kelvin("train net.toml -q -o frozen --set 'model.freeze=[\"layer1.*\", \"layer2.weight[0,0]\"]'").code,
-            0);
-  EXPECT_THAT(found(desk, "hessian frozen")["words"][0].as<std::string>(), HasSubstr("over 40 parameters"));
 }
 
 // ---- mistakes

@@ -2,6 +2,7 @@
 // What training needs around the letters: phases, patience, masks.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/penalty.h"
 #include "kelvin/energy/prior.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kelvin/core/toml.h"
 #include "tests/files.h"
 
 namespace kelvin {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/dynamics/scheme.h"
 
+#include "kelvin/core/toml.h"
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/dynamics/schedule.h"
 #include "tests/files.h"

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "tests/finite_difference.h"
 
 namespace kelvin {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/experiment/outcome.h"
 #include "kelvin/experiment/slope.h"

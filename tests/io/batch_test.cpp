@@ -12,6 +12,7 @@
 #include <set>
 
 #include "kelvin/core/settings.h"
+#include "kelvin/core/toml.h"
 #include "tests/allocations.h"
 #include "tests/files.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Santa, noise on gradients, cycles, and temperatures that end at 0.
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"
 #include "tests/allocations.h"

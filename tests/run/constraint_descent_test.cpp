@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "kelvin/chain/tiles.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/run/settings.h"
 #include "tests/manifold.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run files, overrides, schemes and patterns that mean harm: an Error in good time, never a crash. The fuzz targets
 // under fuzz/ look for more.
+#include "kelvin/core/toml.h"
 #include "kelvin/run/settings.h"
 #include "tests/files.h"
 

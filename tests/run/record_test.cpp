@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/files.h"

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/trajectory/inputs.h"
 #include "tests/files.h"
 

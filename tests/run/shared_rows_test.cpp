@@ -2,6 +2,7 @@
 // Gradients taken in shares of their rows are those of all of them; ranks are in tests/mpi.
 #include <gtest/gtest.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/run/problem.h"
 

@@ -2,6 +2,7 @@
 // The stretch move: its law on a Gaussian that single walkers hardly move on, and what it must not depend on.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/run/run.h"
 #include "kelvin/trajectory/inputs.h"
 #include "tests/files.h"

@@ -2,6 +2,7 @@
 // The order of the words of continuous tempering, without sampling.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "tests/tempered.h"
 #include "tests/weak_order.h"

@@ -2,6 +2,7 @@
 // Continuous tempering: the ramp, the gradient, the words beside their formulas, restarts, and what is refused.
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "tests/allocations.h"
 #include "tests/files.h"
@@ -333,7 +334,8 @@ TEST(Tempering, WhatCannotWorkIsRefusedInOneSentence) {
   EXPECT_THAT(refusal(on, moving_by("temperature = 0.0")), HasSubstr("above 0"));
   EXPECT_THAT(refusal(on, moving_by("temperature = { name = \"linear\", from = 1.0, to = 0.5 }")),
               HasSubstr("one constant temperature"));
-  EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"RN\"")), HasSubstr("[tempering] does not go with scheme \"RN\""));
+  EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"RN\"")),
+              HasSubstr("[tempering] does not go with scheme \"RN\""));
   EXPECT_THAT(refusal(on, moving_by("temperature = 0.5, scheme = \"S\"")), HasSubstr("lacks a drift"));
   EXPECT_THAT(refusal(on + "form = \"paper\"\n", moving_by("temperature = 0.5, scheme = \"OBABO\"")),
               HasSubstr("words of its own"));

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/trajectory/inputs.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/files.h"

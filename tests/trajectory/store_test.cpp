@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/io/problem.h"
 #include "kelvin/trajectory/samples.h"
 #include "tests/files.h"

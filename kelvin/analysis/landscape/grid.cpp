@@ -74,7 +74,7 @@ void each_entry(std::span<const Block> blocks, const Visit& visit) {
 
 std::vector<Axis> axes_of(const EvaluatedRun& run, const GridOptions& o, const std::vector<double>& centre) {
   if (o.axis.empty()) throw Error("a grid needs at least one --axis, for example \"layer1.weight[0,1]=-2:2:41\"");
-  const auto& blocks = run.replay.problem.recipe.blocks;
+  const auto& blocks = run.problem.recipe.blocks;
   std::vector<std::string> names;
   for (const Block& b : blocks) names.push_back(b.name);
   std::vector<bool> excluded(centre.size()), used(centre.size());
@@ -144,9 +144,9 @@ void draw(Finding& finding, const std::vector<Axis>& axes, const std::string& na
 
 Found find_grid(const Subject& subject, const GridOptions& o, const Progress& progress) {
   const EvaluatedRun run = evaluated_run(subject, progress);
-  const auto centre = point_at(run, o.at.empty() ? run.replay.samples.run.string() : o.at);
+  const auto centre = point_at(run, o.at.empty() ? run.samples.run.string() : o.at);
   const auto axes = axes_of(run, o, centre);
-  const std::string file = numbers_file_for(run.replay.samples, {o.out, o.force}, "landscape_grid");
+  const std::string file = numbers_file_for(run.samples, {o.out, o.force}, "landscape_grid");
   std::size_t points = 1;
   for (const Axis& axis : axes) points *= axis.values.size();
   // The last axis runs fastest.

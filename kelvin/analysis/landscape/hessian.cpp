@@ -33,9 +33,9 @@ constexpr std::size_t most_for_all = 500;  // parameters of which all eigenvalue
 class Curvature {
  public:
   Curvature(const EvaluatedRun& run, const HessianOptions& o)
-      : problem_(run.replay.problem),
+      : problem_(run.problem),
         view_(view_named(problem_, o.split)),
-        q_(point_at(run, o.at.empty() ? run.replay.samples.run.string() : o.at)),
+        q_(point_at(run, o.at.empty() ? run.samples.run.string() : o.at)),
         progress_(run.progress) {
     for (const PartRecipe& part : problem_.recipe.parts) {
       std::vector<char> frozen(part.size, 0);
@@ -177,8 +177,8 @@ struct Stride {
 };
 
 void advise(const EvaluatedRun& run, const Curvature& H, const LeadingPlan& plan, Finding& finding) {
-  const Recipe& recipe = run.replay.problem.recipe;
-  const RunSettings& settings = run.replay.problem.settings;
+  const Recipe& recipe = run.problem.recipe;
+  const RunSettings& settings = run.problem.settings;
   const double last = double(settings.warmup + settings.steps);
   Table table;
   std::vector<double> roots;
@@ -224,7 +224,7 @@ Found find_hessian(const Subject& subject, const HessianOptions& o, const Progre
   if (o.count < 1 || o.products < 2 || o.probes < 2 || o.depth < 2)
     throw Error("--count must be at least 1, --products, --probes and --depth at least 2");
   Curvature H(run, o);
-  const std::size_t n = H.all().size(), parts = run.replay.problem.recipe.parts.size();
+  const std::size_t n = H.all().size(), parts = run.problem.recipe.parts.size();
   const bool dense = n <= most_for_all;
   H.expect(double(o.products) * double(parts + 2) + double(o.probes) * double(o.depth + 1) + (dense ? double(n) : 0));
   const LeadingPlan plan{std::size_t(o.count), std::size_t(o.products), 1e-6, std::uint64_t(o.seed)};
@@ -235,7 +235,7 @@ Found find_hessian(const Subject& subject, const HessianOptions& o, const Progre
   const double crooked = asymmetry(H.over(H.all())(), plan.seed);
   const auto values = dense ? H.all_eigenvalues() : std::vector<double>();
 
-  const std::string place = o.at.empty() ? run.replay.samples.run.string() : o.at;
+  const std::string place = o.at.empty() ? run.samples.run.string() : o.at;
   Finding finding{.title = fmt::format("Second derivatives at {}", place)};
   finding.words.push_back(
       fmt::format("The curvature over {} parameters runs from {:.4g} to {:.4g}; its trace is {:.4g} +- {:.2g}.", n,

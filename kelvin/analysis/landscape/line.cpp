@@ -152,8 +152,8 @@ namespace {
 
 Found find_line(const Subject& subject, const LineOptions& o, const Progress& progress) {
   const EvaluatedRun run = evaluated_run(subject, progress);
-  const Problem<double>& problem = run.replay.problem;
-  const std::string to = o.to.empty() ? run.replay.samples.run.string() : o.to;
+  const Problem<double>& problem = run.problem;
+  const std::string to = o.to.empty() ? run.samples.run.string() : o.to;
   if (!(o.tolerance >= 0 && o.tolerance < 1)) throw Error("--tolerance is {}; it must be in [0, 1)", o.tolerance);
   if (o.intervals < 0) throw Error("--intervals is {}; it must be at least 1", o.intervals);
   const auto start = point_at(run, o.from), end = point_at(run, to);

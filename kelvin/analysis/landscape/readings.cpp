@@ -72,27 +72,26 @@ std::vector<Observable> quantities(const Problem<double>& problem) {
 }
 
 EvaluatedRun evaluated_run(const Subject& subject, const Progress& progress) {
-  return {replay<double>(subject.run(), subject.settings, subject.remark), subject.threads, progress};
+  return {stored_run<double>(subject.run(), subject.settings, subject.remark), subject.threads, progress};
 }
 
 std::vector<double> point_at(const EvaluatedRun& run, const std::string& place) {
-  const Replay<double>& replay = run.replay;
-  std::vector<double> q(replay.problem.recipe.size);
+  std::vector<double> q(run.problem.recipe.size);
   if (place == "start" || place.starts_with("start:")) {
     std::size_t walker = 0;
     const char *first = place.data() + std::min<std::size_t>(6, place.size()), *last = place.data() + place.size();
     const bool fine = place == "start" || (std::from_chars(first, last, walker).ptr == last && first != last);
-    if (!fine || walker >= std::max<std::size_t>(1, replay.samples.walkers))
-      throw Error("\"{}\": the run has {} walkers; write start:0 to start:{}", place, replay.samples.walkers,
-                  replay.samples.walkers - 1);
-    q = replay.start(walker);
+    if (!fine || walker >= std::max<std::size_t>(1, run.samples.walkers))
+      throw Error("\"{}\": the run has {} walkers; write start:0 to start:{}", place, run.samples.walkers,
+                  run.samples.walkers - 1);
+    q = run.start(walker);
   } else {
-    for (const Block& b : replay.problem.recipe.blocks) {
+    for (const Block& b : run.problem.recipe.blocks) {
       const auto values = stored_block(place, b);
       std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
     }
   }
-  for (const Block& b : replay.problem.recipe.blocks)
+  for (const Block& b : run.problem.recipe.blocks)
     for (std::size_t i = b.offset; i < b.offset + b.size(); ++i)
       if (!std::isfinite(q[i]))
         throw Error("\"{}\": block \"{}\" holds {}; choose a point before the run blew up", place, b.name, q[i]);
@@ -149,13 +148,13 @@ class Readings::Evaluator {
 
 Readings::Readings(const EvaluatedRun& run, const std::vector<std::string>& names, std::size_t total)
     : run_(run), total_(total) {
-  const auto all = kelvin::quantities(run.replay.problem);
+  const auto all = kelvin::quantities(run.problem);
   for (const std::string& name : names) chosen_.push_back(row_named<Observable>(name, all, "quantity", "--of"));
   if (names.empty())
     for (const Observable& q : all)
       if (!q.gradient_norm) chosen_.push_back(q);
   for (std::size_t t = 0; t < std::max<std::size_t>(1, std::min(run.threads, total)); ++t)
-    evaluators_.push_back(std::make_unique<Evaluator>(run.replay.problem, chosen_));
+    evaluators_.push_back(std::make_unique<Evaluator>(run.problem, chosen_));
 }
 
 Readings::~Readings() = default;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's network and data say at many points: U, losses, accuracies, norms of gradients. In double, whatever the
-// precision of the run. To add a quantity of every split, add a row to `scores` in readings.cpp.
+// U, losses, accuracies and norms of gradients of a run's network at many points. In double, whatever the precision of
+// the run. To add a quantity of every split, add a row to `scores` in readings.cpp.
 #pragma once
 #include "kelvin/analysis/analysis.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 
 namespace kelvin {
 
@@ -21,8 +21,7 @@ Energy<double> energy_of(const Problem<double>&, View);
 View view_named(const Problem<double>&, const std::string& split);  // train is U: the prior belongs to it
 
 // A run whose energy is evaluated at many points, and how.
-struct EvaluatedRun {
-  Replay<double> replay;
+struct EvaluatedRun : StoredRun<double> {
   std::size_t threads = 1;
   Progress progress;
 };

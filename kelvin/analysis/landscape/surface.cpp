@@ -51,17 +51,17 @@ struct SurfacePlane {
   PlanePoint (*from)(PlanePoint ab) = same;
 };
 
-std::string run_of(const EvaluatedRun& run) { return run.replay.samples.run.string(); }
+std::string run_of(const EvaluatedRun& run) { return run.samples.run.string(); }
 std::string or_last(const std::string& place, const EvaluatedRun& run) { return place.empty() ? run_of(run) : place; }
 
 bool has_draws(const EvaluatedRun& run) {
-  const Samples& samples = run.replay.samples;
+  const Samples& samples = run.samples;
   return samples.draws > 0 && samples.manifest.arrays.contains("posterior/" + samples.blocks.front());
 }
 
 // mean, v0, v1 in a file: flat, laid out as the run's blocks are.
 SurfacePlane plane_in(const std::string& file, const EvaluatedRun& run, const SurfaceOptions& o) {
-  const std::size_t size = run.replay.problem.recipe.size;
+  const std::size_t size = run.problem.recipe.size;
   const auto arrays = read_npz(file);
   const auto take = [&](const char* name) {
     const auto at = arrays.find(name);
@@ -88,12 +88,12 @@ SurfacePlane from_file(const EvaluatedRun& run, const SurfaceOptions& o) {
 constexpr std::size_t most_for_covariance = 1000;
 
 // The draws as rows, in pieces that are worth a product of matrices.
-Rows all_draws(const Replay<double>& replay) {
-  const auto each = [&replay](const VisitRows& visit) {
+Rows all_draws(const StoredRun<double>& run) {
+  const auto each = [&run](const VisitRows& visit) {
     constexpr std::size_t rows_at_once = 256;
-    const std::size_t width = replay.problem.recipe.size;
+    const std::size_t width = run.problem.recipe.size;
     std::vector<double> piece;
-    replay.each_point(1, [&](std::size_t, std::size_t, std::span<const double> q) {
+    run.each_point(1, [&](std::size_t, std::size_t, std::span<const double> q) {
       piece.insert(piece.end(), q.begin(), q.end());
       if (piece.size() < rows_at_once * width) return;
       visit(piece);
@@ -101,22 +101,22 @@ Rows all_draws(const Replay<double>& replay) {
     });
     if (!piece.empty()) visit(piece);
   };
-  return {replay.samples.draws * replay.samples.walkers, replay.problem.recipe.size, each};
+  return {run.samples.draws * run.samples.walkers, run.problem.recipe.size, each};
 }
 
 // The two directions in which the draws spread most.
 SurfacePlane from_covariance(const EvaluatedRun& run, const SurfaceOptions& o) {
   const std::string name = run_of(run), file = name + "/analysis/directions.npz";
   if (std::filesystem::exists(file)) return plane_in(file, run, o);
-  const std::size_t n = run.replay.problem.recipe.size;
+  const std::size_t n = run.problem.recipe.size;
   if (n < 2) throw Error("a surface needs at least 2 parameters; this run has {}", n);
   if (n > most_for_covariance)
     throw Error("\"{}\" has {} parameters and no analysis/directions.npz; make it with `kelvin analyse covariance {}`",
                 name, n, name);
-  if (!has_draws(run) || run.replay.samples.draws * run.replay.samples.walkers < 3)
+  if (!has_draws(run) || run.samples.draws * run.samples.walkers < 3)
     throw Error("\"{}\" has too few draws for a covariance; keep more of them with `every`, or use --spanned-by random",
                 name);
-  const Covariance spread = covariance(all_draws(run.replay), 2, CovarianceWay::matrix);
+  const Covariance spread = covariance(all_draws(run), 2, CovarianceWay::matrix);
   SurfacePlane plane;
   plane.centre = o.at.empty() ? spread.mean : point_at(run, o.at);
   plane.d0 = spread.pairs.vectors[0];
@@ -129,7 +129,7 @@ SurfacePlane from_covariance(const EvaluatedRun& run, const SurfaceOptions& o) {
 SurfacePlane from_random(const EvaluatedRun& run, const SurfaceOptions& o) {
   SurfacePlane plane;
   plane.centre = point_at(run, or_last(o.at, run));
-  const auto& blocks = run.replay.problem.recipe.blocks;
+  const auto& blocks = run.problem.recipe.blocks;
   plane.d0 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 0);
   plane.d1 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 1);
   plane.x_label = "first direction";
@@ -185,11 +185,11 @@ Projection projection_of(const SurfacePlane& plane, const EvaluatedRun& run) {
   Projection projected;
   if (!has_draws(run)) return projected;
   constexpr std::size_t most = 500;  // draws of a walker
-  projected.walkers.resize(run.replay.samples.walkers);
+  projected.walkers.resize(run.samples.walkers);
   double inside = 0, all = 0;
   std::vector<double> r(plane.centre.size());
-  projected.draws = run.replay.each_point(
-      (run.replay.samples.draws + most - 1) / most, [&](std::size_t, std::size_t walker, std::span<const double> q) {
+  projected.draws = run.each_point(
+      (run.samples.draws + most - 1) / most, [&](std::size_t, std::size_t walker, std::span<const double> q) {
         for (std::size_t i = 0; i < r.size(); ++i) r[i] = q[i] - plane.centre[i];
         const double r0 = dot(r, plane.d0), r1 = dot(r, plane.d1);
         const PlanePoint p{(g11 * r0 - g01 * r1) / determinant, (g00 * r1 - g01 * r0) / determinant};

@@ -24,13 +24,13 @@ struct TrajectoryOptions {
 
 Found find_trajectory(const Subject& subject, const TrajectoryOptions& o, const Progress& progress) {
   const EvaluatedRun run = evaluated_run(subject, progress);
-  const Samples& samples = run.replay.samples;
+  const Samples& samples = run.samples;
   if (o.every < 1) throw Error("--every is {}; it must be at least 1", o.every);
   const std::string file = numbers_file_for(samples, {o.out, o.force}, "landscape_trajectory");
   const std::size_t every = std::size_t(o.every), each = (samples.draws + every - 1) / every;
   std::vector<std::string> names = o.of;
   if (names.empty())
-    for (const Observable& q : quantities(run.replay.problem)) names.push_back(q.name);
+    for (const Observable& q : quantities(run.problem)) names.push_back(q.name);
   Readings readings(run, names, each * samples.walkers);
 
   std::vector<NumberColumn> columns(3 + names.size());
@@ -48,7 +48,7 @@ Found find_trajectory(const Subject& subject, const TrajectoryOptions& o, const 
   };
   std::vector<std::vector<double>> steps;
   for (std::size_t w = 0; w < samples.walkers; ++w) steps.push_back(samples.statistic("step", w));
-  run.replay.each_point(every, [&](std::size_t draw, std::size_t walker, std::span<const double> q) {
+  run.each_point(every, [&](std::size_t draw, std::size_t walker, std::span<const double> q) {
     columns[0].each_row.push_back(double(walker));
     columns[1].each_row.push_back(double(draw));
     columns[2].each_row.push_back(steps[walker][draw]);

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kelvin/analysis/posterior/selection.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/numeric/sums.h"
 
@@ -157,7 +157,7 @@ namespace {
 // U at each row, on all of the run's training data; what a run stores may be that of a minibatch.
 template <class Real>
 std::vector<double> energies(const Chosen& chosen, std::span<const double> rows, const Remark& remark) {
-  const Replay<Real> again = replay<Real>(chosen.samples, chosen.samples.record.settings, remark);
+  const StoredRun<Real> again = stored_run<Real>(chosen.samples, chosen.samples.record.settings, remark);
   Energy<Real> energy = *again.problem.energy;
   std::vector<double> out;
   std::vector<Real> g(chosen.size);

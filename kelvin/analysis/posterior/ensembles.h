@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coupled walkers are no independent chains: an ensemble of them counts as one, whose draw is the mean of theirs.
+// Coupled walkers are not independent chains: an ensemble of them counts as one chain, whose draw is the mean of
+// theirs.
 #pragma once
 #include "kelvin/numeric/statistics.h"
 #include "kelvin/trajectory/samples.h"

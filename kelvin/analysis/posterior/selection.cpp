@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/core/choice.h"
 #include "kelvin/core/text.h"
 #include "kelvin/trajectory/zarr.h"

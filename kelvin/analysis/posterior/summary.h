@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's draws say: moments, quantiles, their errors, and whether they can be trusted.
+// Summary of a run's draws: moments, quantiles, their errors, ESS and R-hat.
 #pragma once
 #include "kelvin/analysis/finding.h"
 #include "kelvin/trajectory/samples.h"

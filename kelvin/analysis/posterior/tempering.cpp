@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/analysis.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/numeric/mean.h"
 
 namespace kelvin {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a block at one time: their histogram, and what stands out in it.
+// The numbers of a block at one time: their histogram, their largest size and the share near zero.
 #pragma once
 #include <span>
 #include <vector>

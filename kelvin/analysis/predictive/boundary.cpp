@@ -66,7 +66,7 @@ std::vector<Piece> trace(const RunBoundary& seen, const std::vector<double>& z, 
 }
 
 template <class Real>
-Extent extent_of(const Replay<Real>& run) {
+Extent extent_of(const StoredRun<Real>& run) {
   check_plane(run);
   const Dataset& data = run.problem.data.train;
   Extent e = {INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -85,7 +85,7 @@ Extent extent_of(const Replay<Real>& run) {
 }
 
 template <class Real>
-RunBoundary boundary_of(const Replay<Real>& run, const Extent& extent, const BoundaryOptions& options,
+RunBoundary boundary_of(const StoredRun<Real>& run, const Extent& extent, const BoundaryOptions& options,
                         const std::function<void(double)>& progress) {
   RunBoundary seen{run.samples.run.string(), Plane(extent, options.grid), {}, 0.5, {}, {}, {}, {}, {}, {}};
   seen.map = class_map(run, seen.plane.points(), options.draws, progress);
@@ -162,7 +162,7 @@ Map shown(const Map& map, double smallest) {
 }
 
 template <class Real>
-std::vector<Curve> lines_and_points(const RunBoundary& seen, const Replay<Real>& run) {
+std::vector<Curve> lines_and_points(const RunBoundary& seen, const StoredRun<Real>& run) {
   constexpr std::size_t most = 500;  // points of a class
   const Dataset& data = run.problem.data.train;
   std::vector<Curve> out;
@@ -232,7 +232,7 @@ std::string averaged(const RunBoundary& seen, const Samples& samples, const Draw
 }
 
 template <class Real>
-Finding finding_of(const RunBoundary& seen, const Replay<Real>& run, const BoundaryOptions& options) {
+Finding finding_of(const RunBoundary& seen, const StoredRun<Real>& run, const BoundaryOptions& options) {
   const Dataset& data = run.problem.data.train;
   const std::array names = {data.input_names[0], data.input_names[1]};
   const std::string of = averaged(seen, run.samples, options.draws);
@@ -361,7 +361,7 @@ void check_extent(const Extent& e) {
 Extent extent_of_all(const std::vector<Samples>& runs, const Remark& remark) {
   Extent extent = {INFINITY, -INFINITY, INFINITY, -INFINITY};
   for (const Samples& samples : runs)
-    with_replay(samples, remark, [&](const auto& run) {
+    with_stored_run(samples, remark, [&](const auto& run) {
       const Extent e = extent_of(run);
       for (std::size_t k = 0; k < 4; ++k) extent[k] = k % 2 ? std::max(extent[k], e[k]) : std::min(extent[k], e[k]);
     });
@@ -385,7 +385,7 @@ Found find_boundary(const Subject& subject, const BoundaryOptions& given, const 
   Found out;
   std::vector<RunBoundary> seen;
   for (std::size_t k = 0; k < runs.size(); ++k)
-    with_replay(runs[k], said_when_it_ran, [&](const auto& run) {
+    with_stored_run(runs[k], said_when_it_ran, [&](const auto& run) {
       RunBoundary one = boundary_of(run, extent, options,
                                     [&](double share) { progress(double(k) + share, double(runs.size()), "runs"); });
       out.each.push_back(finding_of(one, run, options));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good predictions are, and whether their probabilities mean what they say. Rows are taken to be independent:
-// standard errors are those of means over rows, nan where there is none.
+// Scores and calibration of predictions. Rows are taken to be independent: standard errors are those of means over
+// rows, nan where there is none.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -12,7 +12,7 @@ namespace {
 
 // The points as inputs of the run's network: derived ones added, in stored units.
 template <class Real>
-Inputs<Real> inputs_at(const Replay<Real>& run, const PlanePoints& points) {
+Inputs<Real> inputs_at(const StoredRun<Real>& run, const PlanePoints& points) {
   const Problem<Real>& problem = run.problem;
   const Dataset& like = problem.data.train;
   Dataset rows;
@@ -31,7 +31,7 @@ Inputs<Real> inputs_at(const Replay<Real>& run, const PlanePoints& points) {
 template <class Real>
 class Sums {
  public:
-  Sums(const Replay<Real>& run, const PlanePoints& points)
+  Sums(const StoredRun<Real>& run, const PlanePoints& points)
       : loss_(loss_named(run.problem.settings.model.loss)),
         inputs_(inputs_at(run, points)),
         network_(run.problem.function()),
@@ -93,7 +93,7 @@ std::size_t chosen_draw(const DrawChoice& choice, const Samples& samples) {
 }  // namespace
 
 template <class Real>
-void check_plane(const Replay<Real>& run) {
+void check_plane(const StoredRun<Real>& run) {
   const std::string name = run.samples.run.string();
   if (!run.problem.train)
     throw Error("\"{}\" samples the toy \"{}\", which classifies nothing; a boundary needs a network", name,
@@ -111,7 +111,7 @@ void check_plane(const Replay<Real>& run) {
 }
 
 template <class Real>
-ClassMap class_map(const Replay<Real>& run, const PlanePoints& points, const DrawChoice& choice,
+ClassMap class_map(const StoredRun<Real>& run, const PlanePoints& points, const DrawChoice& choice,
                    const std::function<void(double)>& progress) {
   check_plane(run);
   const Samples& samples = run.samples;
@@ -161,11 +161,11 @@ ClassMap class_map(const Replay<Real>& run, const PlanePoints& points, const Dra
   return out;
 }
 
-template void check_plane(const Replay<float>&);
-template void check_plane(const Replay<double>&);
-template ClassMap class_map(const Replay<float>&, const PlanePoints&, const DrawChoice&,
+template void check_plane(const StoredRun<float>&);
+template void check_plane(const StoredRun<double>&);
+template ClassMap class_map(const StoredRun<float>&, const PlanePoints&, const DrawChoice&,
                             const std::function<void(double)>&);
-template ClassMap class_map(const Replay<double>&, const PlanePoints&, const DrawChoice&,
+template ClassMap class_map(const StoredRun<double>&, const PlanePoints&, const DrawChoice&,
                             const std::function<void(double)>&);
 
 }  // namespace kelvin

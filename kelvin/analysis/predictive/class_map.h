@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the draws of a classifier say at points of the plane of its two inputs, in their original units.
+// Predictions of the draws of a classifier at points of the plane of its two inputs, in their original units.
 #pragma once
 #include <functional>
 
 #include "kelvin/analysis/predictive/plane.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 
 namespace kelvin {
 
@@ -27,10 +27,10 @@ struct ClassMap {
 
 // Refuses runs that do not classify points with two inputs.
 template <class Real>
-void check_plane(const Replay<Real>&);
+void check_plane(const StoredRun<Real>&);
 
 template <class Real>
-ClassMap class_map(const Replay<Real>&, const PlanePoints&, const DrawChoice&,
+ClassMap class_map(const StoredRun<Real>&, const PlanePoints&, const DrawChoice&,
                    const std::function<void(double share)>& progress);
 
 }  // namespace kelvin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hidden layer of a trained network makes of rows: data for the next network of a stack.
+// The activations of a hidden layer of a trained network for given rows: data for the next network of a stack.
 #pragma once
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 
 namespace kelvin {
 

@@ -257,7 +257,8 @@ Finding described(const std::vector<LeftOut>& each, std::span<const std::uint32_
 }
 
 template <class Real>
-Found leave_out_rows(const Replay<Real>& run, const Subject& subject, const Effort& effort, const Progress& progress) {
+Found leave_out_rows(const StoredRun<Real>& run, const Subject& subject, const Effort& effort,
+                     const Progress& progress) {
   check_predicts(run);
   const double tau = posterior_temperature(run.problem);
   if (!(tau > 0)) throw Error("leaving a row out needs one posterior temperature above 0; this run has {:.4g}", tau);
@@ -288,7 +289,7 @@ Found leave_out_rows(const Replay<Real>& run, const Subject& subject, const Effo
 
 Found find_left_out(const Subject& subject, const LeaveOneOutOptions& options, const Progress& progress) {
   Found found;
-  with_replay(
+  with_stored_run(
       subject.run(), [](std::string_view) {},
       [&](const auto& run) { found = leave_out_rows(run, subject, effort_of(subject, options), progress); });
   return found;

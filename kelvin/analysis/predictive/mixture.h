@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The predictive law of one number: a mixture with equal weights of the laws that the draws give it.
+// The predictive distribution of one number: the equally weighted mixture of the distributions that the draws predict.
 #pragma once
 #include <span>
 

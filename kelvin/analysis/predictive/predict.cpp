@@ -74,7 +74,7 @@ std::size_t brief_every(const Samples& samples, std::size_t rows) {
 
 // Along the only input of a network.
 template <class Real>
-Band band_along(const Replay<Real>& run, const PredictOptions& options) {
+Band band_along(const StoredRun<Real>& run, const PredictOptions& options) {
   constexpr std::size_t points = 201;
   const Dataset grid = band_rows(run.problem.data.train, points);
   Band band{{}, predict(run, grid, options)};
@@ -83,7 +83,7 @@ Band band_along(const Replay<Real>& run, const PredictOptions& options) {
 }
 
 template <class Real>
-Found predict_with(const Replay<Real>& run, const Subject& subject, const PredictionOptions& o,
+Found predict_with(const StoredRun<Real>& run, const Subject& subject, const PredictionOptions& o,
                    const Progress& progress) {
   check_predicts(run);
   const RunSettings& settings = subject.settings;
@@ -118,8 +118,8 @@ Found find_predictions(const Subject& subject, const PredictionOptions& o, const
   check_options(o);
   const auto said_when_it_ran = [](std::string_view) {};
   Found found;
-  with_replay(subject.run(), said_when_it_ran,
-              [&](const auto& run) { found = predict_with(run, subject, o, progress); });
+  with_stored_run(subject.run(), said_when_it_ran,
+                  [&](const auto& run) { found = predict_with(run, subject, o, progress); });
   return found;
 }
 

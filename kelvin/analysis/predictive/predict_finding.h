@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kelvin predict` has to say: how good and how honest the predictions are, in words, tables and figures.
+// The result of `kelvin predict`: scores and calibration, in words, tables and figures.
 #pragma once
 #include "kelvin/analysis/finding.h"
 #include "kelvin/analysis/predictive/predictive.h"

@@ -45,12 +45,12 @@ struct DrawAt {
 
 // Calls use(piece, draw, q) with the piece's outputs there, for all draws in turn and every piece, pieces in parallel.
 template <class Real, class Use>
-std::size_t for_each_draw(const Replay<Real>& replay, std::vector<Piece<Real>>& pieces, const PredictOptions& options,
+std::size_t for_each_draw(const StoredRun<Real>& run, std::vector<Piece<Real>>& pieces, const PredictOptions& options,
                           Use&& use) {
   constexpr std::size_t most_numbers = std::size_t(1) << 20, most_draws = 64;
-  const std::size_t size = replay.problem.recipe.size, walkers = replay.samples.walkers;
+  const std::size_t size = run.problem.recipe.size, walkers = run.samples.walkers;
   const std::size_t at_once = std::clamp<std::size_t>(most_numbers / size, 1, most_draws);
-  const double all = double(walkers * ((replay.samples.draws + options.every - 1) / options.every));
+  const double all = double(walkers * ((run.samples.draws + options.every - 1) / options.every));
   std::vector<Real> points;
   std::vector<DrawAt> draws;
   std::size_t done = 0;
@@ -66,7 +66,7 @@ std::size_t for_each_draw(const Replay<Real>& replay, std::vector<Piece<Real>>& 
     points.clear();
     draws.clear();
   };
-  replay.each_point(options.every, [&](std::size_t draw, std::size_t walker, std::span<const Real> q) {
+  run.each_point(options.every, [&](std::size_t draw, std::size_t walker, std::span<const Real> q) {
     points.insert(points.end(), q.begin(), q.end());
     draws.push_back({done++, draw, walker});
     if (draws.size() == at_once) visit_gathered();
@@ -102,8 +102,8 @@ void vote(const Loss& loss, std::size_t width, const Real* output, Real* p) {
 }
 
 template <class Real>
-Predictive predict_classes(const Replay<Real>& replay, const Dataset& data, const PredictOptions& options) {
-  const Problem<Real>& problem = replay.problem;
+Predictive predict_classes(const StoredRun<Real>& run, const Dataset& data, const PredictOptions& options) {
+  const Problem<Real>& problem = run.problem;
   const Loss& loss = loss_named(problem.settings.model.loss);
   const std::size_t width = problem.train->outputs(), classes = std::max<std::size_t>(2, width);
   Predictive out;
@@ -119,7 +119,7 @@ Predictive predict_classes(const Replay<Real>& replay, const Dataset& data, cons
   for (auto& piece : pieces) piece.probabilities.resize(piece.rows * classes);
   const auto probabilities = loss.probabilities<Real>();
   // mean += (new - mean) / n, so that equal draws have themselves as mean, to the last bit
-  out.draws = for_each_draw(replay, pieces, options, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real>) {
+  out.draws = for_each_draw(run, pieces, options, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real>) {
     Real* p = piece.probabilities.data();
     if (probabilities) probabilities(piece.rows, width, piece.outputs.data(), p);
     else
@@ -200,11 +200,11 @@ Regressed gathered(const std::vector<RowScore>& rows, bool noise) {
 }
 
 template <class Real>
-Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, const PredictOptions& options) {
-  const Problem<Real>& problem = replay.problem;
+Predictive predict_numbers(const StoredRun<Real>& run, const Dataset& data, const PredictOptions& options) {
+  const Problem<Real>& problem = run.problem;
   const Scatter scatter = scatter_of(problem);
   const std::size_t width = problem.train->outputs(), levels = options.levels.size();
-  const std::size_t draws = replay.samples.walkers * ((replay.samples.draws + options.every - 1) / options.every);
+  const std::size_t draws = run.samples.walkers * ((run.samples.draws + options.every - 1) / options.every);
   Predictive out;
   out.names = data.target_names;
   out.rows = data.rows;
@@ -231,7 +231,7 @@ Predictive predict_numbers(const Replay<Real>& replay, const Dataset& data, cons
         options.progress((double(first) + double(count) * share) / double(data.rows));
       };
     auto pieces = pieces_of(problem, data, first, count);
-    for_each_draw(replay, pieces, of_group, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real> q) {
+    for_each_draw(run, pieces, of_group, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real> q) {
       for (std::size_t i = 0; i < piece.rows * width; ++i) {
         const double x = data.target_units.original(i % width, double(piece.outputs[i]));
         if (!std::isfinite(x)) refuse(at, piece.first + i / width);
@@ -314,27 +314,27 @@ Scatter scatter_of(const Problem<Real>& problem) {
 }
 
 template <class Real>
-void check_predicts(const Replay<Real>& replay) {
-  if (!replay.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
-  if (replay.samples.draws == 0)
-    throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", replay.samples.run.string());
+void check_predicts(const StoredRun<Real>& run) {
+  if (!run.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
+  if (run.samples.draws == 0)
+    throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", run.samples.run.string());
 }
 
 template <class Real>
-Predictive predict(const Replay<Real>& replay, const Dataset& rows, const PredictOptions& options) {
-  check_predicts(replay);
-  const Problem<Real>& problem = replay.problem;
+Predictive predict(const StoredRun<Real>& run, const Dataset& rows, const PredictOptions& options) {
+  check_predicts(run);
+  const Problem<Real>& problem = run.problem;
   const bool classes = loss_named(problem.settings.model.loss).wants_classes() || problem.data.train.has_classes();
-  return classes ? predict_classes(replay, rows, options) : predict_numbers(replay, rows, options);
+  return classes ? predict_classes(run, rows, options) : predict_numbers(run, rows, options);
 }
 
 template double posterior_temperature(const Problem<float>&);
 template double posterior_temperature(const Problem<double>&);
 template Scatter scatter_of(const Problem<float>&);
 template Scatter scatter_of(const Problem<double>&);
-template void check_predicts(const Replay<float>&);
-template void check_predicts(const Replay<double>&);
-template Predictive predict(const Replay<float>&, const Dataset&, const PredictOptions&);
-template Predictive predict(const Replay<double>&, const Dataset&, const PredictOptions&);
+template void check_predicts(const StoredRun<float>&);
+template void check_predicts(const StoredRun<double>&);
+template Predictive predict(const StoredRun<float>&, const Dataset&, const PredictOptions&);
+template Predictive predict(const StoredRun<double>&, const Dataset&, const PredictOptions&);
 
 }  // namespace kelvin

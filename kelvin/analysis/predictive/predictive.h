@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's draws say of some rows of data: probabilities, never outputs or parameters, are averaged over the draws.
+// Predictions of a run for some rows of data: probabilities, never outputs or parameters, are averaged over the draws.
 #pragma once
 #include "kelvin/analysis/predictive/calibration.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/energy/noise_law.h"
 
 namespace kelvin {
@@ -48,10 +48,10 @@ struct Predictive {
 
 // Refuses toys, and runs without draws.
 template <class Real>
-void check_predicts(const Replay<Real>&);
+void check_predicts(const StoredRun<Real>&);
 
 // Rows need no targets. The result does not depend on the number of threads.
 template <class Real>
-Predictive predict(const Replay<Real>&, const Dataset& rows, const PredictOptions&);
+Predictive predict(const StoredRun<Real>&, const Dataset& rows, const PredictOptions&);
 
 }  // namespace kelvin

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bias certificate: how far averages are from those of the exact law because the step is not infinitely small. Pairs
-// of chains at h and h/2 on one path of noise give <f>_h - <f>_h/2 with a small error; as the bias is C h^order, that
-// is a share 1 - 2^-order of it.
+// A bias certificate: the discretisation bias of averages. Pairs of chains at h and h/2 on the same noise give <f>_h -
+// <f>_h/2 with a small error; as the bias is C h^order, that is a share 1 - 2^-order of it.
 #pragma once
 #include <functional>
 

@@ -9,7 +9,7 @@
 
 #include "kelvin/analysis/analysis.h"
 #include "kelvin/analysis/posterior/ensembles.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/io/json.h"
 #include "kelvin/numeric/mean.h"
 #include "kelvin/numeric/statistics.h"
@@ -41,7 +41,7 @@ void add(std::vector<ComparedNumber>& out, std::string name, double value, doubl
 
 // Loss and accuracy, or rmse, of single draws, on each set of rows.
 template <class Real>
-void score_draws(const Replay<Real>& run, std::size_t most, const std::function<void(double)>& progress,
+void score_draws(const StoredRun<Real>& run, std::size_t most, const std::function<void(double)>& progress,
                  std::vector<ComparedNumber>& out) {
   const Problem<Real>& problem = run.problem;
   if (!problem.train) return;
@@ -73,13 +73,13 @@ void score_draws(const Replay<Real>& run, std::size_t most, const std::function<
 
 // Summed over the walkers; nan for a run without a checkpoint that can be read.
 template <class Real>
-double evaluations(const Replay<Real>& run) {
+double evaluations(const StoredRun<Real>& run) {
   if (!has_checkpoint(run.samples.run)) return NAN;
   return double(read_checkpoint(run.samples.run, settings_checksum(run.samples.record.settings)).run.evaluations);
 }
 
 template <class Real>
-std::vector<ComparedNumber> numbers_of(const Replay<Real>& run, const std::vector<LogLine>& log, std::size_t most,
+std::vector<ComparedNumber> numbers_of(const StoredRun<Real>& run, const std::vector<LogLine>& log, std::size_t most,
                                        const std::function<void(double)>& progress) {
   const Samples& samples = run.samples;
   std::vector<ComparedNumber> out;
@@ -286,7 +286,7 @@ Found find_differences(const Subject& subject, const CompareOptions& options, co
   std::vector<ComparedRun> runs;
   const auto said_when_it_ran = [](std::string_view) {};
   for (std::size_t k = 0; k < all.size(); ++k)
-    with_replay(all[k], said_when_it_ran, [&](const auto& run) {
+    with_stored_run(all[k], said_when_it_ran, [&](const auto& run) {
       const auto log = read_log(all[k].run);
       const auto tell = [&](double share) { progress(double(k) + share, double(all.size()), "runs"); };
       runs.push_back({all[k].run.string(), all[k].record.settings, log, numbers_of(run, log, options.most, tell)});

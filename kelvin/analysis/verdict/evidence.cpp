@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/posterior/ensembles.h"
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 #include "kelvin/core/entry.h"
 #include "kelvin/dynamics/constraint.h"
 #include "kelvin/energy/prior.h"
@@ -70,7 +70,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   part.name = name;
   part.freedom = double(record.degrees_of_freedom) * double(e.together);
   part.kinetic_exact = record.kinetic_temperature_is_exact;
-  part.confined = e.settings.model.toy.given() ||
+  part.confined = e.settings.model.layers.empty() ||
                   prior_of(settings.prior.given() ? settings.prior : e.settings.model.prior).proper();
   const Schedule temperature(
       settings.temperature.given() ? settings.temperature : Choice("posterior"),
@@ -135,7 +135,7 @@ Evidence evidence_of(const Samples& samples) {
   if (e.training) return e;
   judge(e, {"potential", potential});
   for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
-  if (e.settings.model.toy.given() && samples.record.parameters <= few_parameters)
+  if (e.settings.model.layers.empty() && samples.record.parameters <= few_parameters)
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run left behind for judging it: its settings, statistics and learning curve, read once.
+// What a diagnosis is based on: a run's settings, statistics and learning curve, read once.
 #pragma once
 #include <cmath>
 

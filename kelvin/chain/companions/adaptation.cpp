@@ -6,7 +6,7 @@
 
 #include "kelvin/chain/companion.h"
 #include "kelvin/chain/stiffness.h"
-#include "kelvin/numeric/eigen.h"
+#include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
@@ -147,14 +147,14 @@ std::vector<double> Adaptation::factor() {
       out[i] = T > 0 ? std::sqrt(share * squares_[i] / (points_ - 1) / T + more) : 1;
     }
   } else {
-    Eigen::MatrixXd C = Eigen::MatrixXd::Identity(Eigen::Index(n), Eigen::Index(n));
+    std::vector<double>& C = out;
     for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t i = j; i < n; ++i)
+      for (std::size_t i = j; i < n; ++i) {
+        C[j * n + i] = i == j ? 1 : 0;
         if (temperature_[i] > 0 && temperature_[j] > 0)
-          C(Eigen::Index(i), Eigen::Index(j)) =
-              share * squares_[j * n + i] / (points_ - 1) / temperature_[i] + (i == j ? more : 0);
-    const Eigen::MatrixXd L = C.selfadjointView<Eigen::Lower>().llt().matrixL();
-    std::copy(L.data(), L.data() + n * n, out.begin());
+          C[j * n + i] = share * squares_[j * n + i] / (points_ - 1) / temperature_[i] + (i == j ? more : 0);
+      }
+    out = Cholesky(C).lower();
   }
   points_ = 0;
   std::fill(mean_.begin(), mean_.end(), 0);

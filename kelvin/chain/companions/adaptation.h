@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a walker learns during its warm-up, and keeps from then on: a pace for its steps, a factor of its friction, and
-// coordinates of equal width. Windows and constants are those of Stan.
+// Warm-up adaptation of a walker: a factor of all steps (the pace), a factor of its friction, and a metric. Windows and
+// constants are those of Stan.
 #pragma once
 #include "kelvin/chain/companions/unit_speed.h"
 #include "kelvin/dynamics/recipe.h"

@@ -5,20 +5,9 @@
 #include <cmath>
 
 #include "kelvin/chain/companion.h"
-#include "kelvin/numeric/eigen.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
-
-template <class Real>
-struct NoiseEstimate<Real>::Solver {
-  Eigen::MatrixXd products;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved;
-  explicit Solver(Eigen::Index m) : products(m, m), solved(m) {}
-};
-
-template <class Real>
-NoiseEstimate<Real>::~NoiseEstimate() = default;
 
 template <class Real>
 NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, double share)
@@ -31,7 +20,8 @@ NoiseEstimate<Real>::NoiseEstimate(const Recipe& recipe, std::size_t rows, doubl
       numbers_((low_rank_ ? std::size_t(settings_.examples) : 1) * size_ + 1, Real(0)),
       gradient_(size_),
       mean_(size_),
-      solver_(std::make_unique<Solver>(Eigen::Index(settings_.examples))) {
+      products_(std::size_t(settings_.examples) * std::size_t(settings_.examples)),
+      solver_(std::size_t(settings_.examples)) {
   const auto m = low_rank_ ? std::size_t(settings_.examples) : 0;
   for (const PartRecipe& part : recipes_) {
     values_.emplace_back(m, 0.0);
@@ -80,17 +70,15 @@ void NoiseEstimate<Real>::see(Energy<Real>& energy, std::span<const Real> q, con
 
 template <class Real>
 void NoiseEstimate<Real>::solve() {
-  const auto m = Eigen::Index(settings_.examples);
-  auto& [products, solved] = *solver_;
+  const auto m = std::size_t(settings_.examples);
   for (std::size_t k = 0; k < recipes_.size(); ++k) {
     const std::size_t n = recipes_[k].size;
-    for (Eigen::Index a = 0; a < m; ++a)
-      for (Eigen::Index b = 0; b <= a; ++b)
-        products(a, b) = products(b, a) = dot<Real>(parts_[k].columns.subspan(std::size_t(a) * n, n),
-                                                    parts_[k].columns.subspan(std::size_t(b) * n, n));
-    solved.compute(products);
-    for (Eigen::Index e = 0; e < m; ++e) values_[k][std::size_t(e)] = std::max(0.0, solved.eigenvalues()[e]);
-    std::copy_n(solved.eigenvectors().data(), std::size_t(m * m), vectors_[k].begin());
+    const auto column = [&](std::size_t j) { return parts_[k].columns.subspan(j * n, n); };
+    for (std::size_t a = 0; a < m; ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        products_[a * m + b] = products_[b * m + a] = dot<Real>(column(a), column(b));
+    solver_.solve(products_, values_[k], vectors_[k]);
+    for (double& value : values_[k]) value = std::max(0.0, value);
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The covariance of the noise that minibatches leave in the gradient, from gradients of single rows: what letter V
-// needs.
+// The covariance of the minibatch noise in the gradient, estimated from gradients of single rows, for letter V.
 #pragma once
 #include "kelvin/dynamics/recipe.h"
 #include "kelvin/energy/energy.h"
+#include "kelvin/numeric/linear.h"
 
 namespace kelvin {
 
@@ -13,7 +13,6 @@ class NoiseEstimate {
   // `share` is the variance of a batch's mean in units of that of one row.
   NoiseEstimate(const Recipe&, std::size_t rows, double share);
   NoiseEstimate(const NoiseEstimate&) = delete;
-  ~NoiseEstimate();
 
   const GradientNoise<Real>* of(std::size_t part) const { return &parts_[part]; }
 
@@ -25,7 +24,6 @@ class NoiseEstimate {
   void restore(std::span<const Real>);
 
  private:
-  struct Solver;
   void solve();  // eigenpairs of Y'Y
 
   CovarianceSettings settings_;
@@ -37,7 +35,8 @@ class NoiseEstimate {
   std::vector<Real> numbers_;  // variances, or the columns of each part; then how many estimates there were
   std::vector<Real> gradient_, mean_;
   std::vector<std::vector<double>> values_, vectors_;
-  std::unique_ptr<Solver> solver_;
+  std::vector<double> products_;
+  SymmetricSolver solver_;
 };
 
 }  // namespace kelvin

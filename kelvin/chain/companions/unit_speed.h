@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warm-up finds for momenta of unit length (letters T and P): the step by its energy error, and the length over
-// which p strays.
+// Warm-up adaptation for momenta of unit length (letters T and P): the step, from its energy error, and the length over
+// which the direction of p decorrelates.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's potential, data and draws again, for analyses that evaluate the network.
+// A stored run and its problem, rebuilt from the settings: for analyses that evaluate the network at its draws.
 #pragma once
 #include <functional>
 
@@ -9,7 +9,7 @@
 namespace kelvin {
 
 template <class Real>
-struct Replay {
+struct StoredRun {
   Samples samples;
   Problem<Real> problem;
   std::vector<Real> point(std::size_t draw, std::size_t walker) const;  // laid out as the recipe says
@@ -23,14 +23,14 @@ struct Replay {
 // With settings that differ from the run's in their data only; files are looked for from the directory in which the
 // run was started.
 template <class Real>
-Replay<Real> replay(const Samples&, const RunSettings&, const Remark&);
+StoredRun<Real> stored_run(const Samples&, const RunSettings&, const Remark&);
 
-// Calls work with the run replayed in its own precision.
+// Calls work with the run in its own precision.
 template <class Work>
-void with_replay(const Samples& samples, const Remark& remark, Work&& work) {
+void with_stored_run(const Samples& samples, const Remark& remark, Work&& work) {
   const RunSettings& settings = samples.record.settings;
-  if (settings.precision == "float") work(replay<float>(samples, settings, remark));
-  else work(replay<double>(samples, settings, remark));
+  if (settings.precision == "float") work(stored_run<float>(samples, settings, remark));
+  else work(stored_run<double>(samples, settings, remark));
 }
 
 }  // namespace kelvin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/trajectory/moments.h"
+#include "kelvin/numeric/moments.h"
 
 #include <limits>
 

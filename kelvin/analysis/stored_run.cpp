@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/analysis/replay.h"
+#include "kelvin/analysis/stored_run.h"
 
 #include "kelvin/io/problem.h"
 #include "kelvin/trajectory/inputs.h"
@@ -7,7 +7,7 @@
 namespace kelvin {
 
 template <class Real>
-std::vector<Real> Replay<Real>::point(std::size_t draw, std::size_t walker) const {
+std::vector<Real> StoredRun<Real>::point(std::size_t draw, std::size_t walker) const {
   std::vector<Real> q(problem.recipe.size);
   for (const Block& b : problem.recipe.blocks) {
     const auto values = samples.array("posterior/" + b.name, walker, draw, 1);
@@ -17,7 +17,7 @@ std::vector<Real> Replay<Real>::point(std::size_t draw, std::size_t walker) cons
 }
 
 template <class Real>
-std::size_t Replay<Real>::each_point(
+std::size_t StoredRun<Real>::each_point(
     std::size_t every,
     const std::function<void(std::size_t draw, std::size_t walker, std::span<const Real> q)>& visit) const {
   constexpr std::size_t numbers_at_once = 1 << 22;
@@ -43,7 +43,7 @@ std::size_t Replay<Real>::each_point(
 }
 
 template <class Real>
-std::vector<Real> Replay<Real>::start(std::size_t walker) const {
+std::vector<Real> StoredRun<Real>::start(std::size_t walker) const {
   const RunEnvironment inputs = inputs_from(samples.record.directory);
   return problem.starting_point(std::uint32_t(walker), [&](const std::string& place, const Block& block) {
     return inputs.block(place, block, walker, samples.walkers);
@@ -51,13 +51,13 @@ std::vector<Real> Replay<Real>::start(std::size_t walker) const {
 }
 
 template <class Real>
-Replay<Real> replay(const Samples& samples, const RunSettings& settings, const Remark& remark) {
+StoredRun<Real> stored_run(const Samples& samples, const RunSettings& settings, const Remark& remark) {
   return {samples, make_problem<Real>(settings, remark, Slack::left_out, samples.record.directory)};
 }
 
-template struct Replay<float>;
-template struct Replay<double>;
-template Replay<float> replay(const Samples&, const RunSettings&, const Remark&);
-template Replay<double> replay(const Samples&, const RunSettings&, const Remark&);
+template struct StoredRun<float>;
+template struct StoredRun<double>;
+template StoredRun<float> stored_run(const Samples&, const RunSettings&, const Remark&);
+template StoredRun<double> stored_run(const Samples&, const RunSettings&, const Remark&);
 
 }  // namespace kelvin

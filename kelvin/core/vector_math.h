@@ -16,9 +16,9 @@ struct NumberFormat<Floats> {
   typedef float Real;
   typedef Integers Bits;
   static constexpr int fraction = 23;
-  static constexpr std::int32_t sign = INT32_MIN, one = 0x3f800000, upper_half = ~0xfff;
-  static constexpr float to_whole = 0x1.8p23f, log2_e = 0x1.715476p0f, log_2 = 0.693359375f,
-                         log_2_rest = -2.12194440e-4f;
+  static constexpr std::int32_t sign = INT32_MIN, upper_half = ~0xfff;
+  static constexpr float to_whole = 0x1.8p23f + 127, log2_e = 0x1.715476p0f, log_2 = 0.693359375f,
+                         log_2_rest = -2.12194440e-4f, half_log_2 = 0x1.62e43p-2f;
   static constexpr float lowest = -104, highest = 89, flat = 20, bell_ends = 14.4f;
 };
 template <>
@@ -26,21 +26,38 @@ struct NumberFormat<Doubles> {
   typedef double Real;
   typedef LongIntegers Bits;
   static constexpr int fraction = 52;
-  static constexpr std::int64_t sign = INT64_MIN, one = 0x3ff0000000000000, upper_half = ~0x7ffffff;
-  static constexpr double to_whole = 0x1.8p52, log2_e = 0x1.71547652b82fep0, log_2 = 0x1.62e42feep-1,
-                          log_2_rest = 0x1.a39ef35793c76p-33;
+  static constexpr std::int64_t sign = INT64_MIN, upper_half = ~0x7ffffff;
+  static constexpr double to_whole = 0x1.8p52 + 1023, log2_e = 0x1.71547652b82fep0, log_2 = 0x1.62e42feep-1,
+                          log_2_rest = 0x1.a39ef35793c76p-33, half_log_2 = 0x1.62e42fefa39efp-2;
   static constexpr double lowest = -746, highest = 710, flat = 40, bell_ends = 38.6;
 };
 
-// Limits that let nan through.
+// Limits that let nan through. The instructions return their second operand if one is nan; the compiler, which would
+// have to prove that, takes two.
+#if defined(__AVX512F__)
+KELVIN_INLINE Floats at_most(Floats x, float top) { return (Floats)_mm512_min_ps(_mm512_set1_ps(top), (__m512)x); }
+KELVIN_INLINE Floats at_least(Floats x, float low) { return (Floats)_mm512_max_ps(_mm512_set1_ps(low), (__m512)x); }
+KELVIN_INLINE Doubles at_most(Doubles x, double top) { return (Doubles)_mm512_min_pd(_mm512_set1_pd(top), (__m512d)x); }
+KELVIN_INLINE Doubles at_least(Doubles x, double low) {
+  return (Doubles)_mm512_max_pd(_mm512_set1_pd(low), (__m512d)x);
+}
+#elif defined(__AVX2__)
+KELVIN_INLINE Floats at_most(Floats x, float top) { return (Floats)_mm256_min_ps(_mm256_set1_ps(top), (__m256)x); }
+KELVIN_INLINE Floats at_least(Floats x, float low) { return (Floats)_mm256_max_ps(_mm256_set1_ps(low), (__m256)x); }
+KELVIN_INLINE Doubles at_most(Doubles x, double top) { return (Doubles)_mm256_min_pd(_mm256_set1_pd(top), (__m256d)x); }
+KELVIN_INLINE Doubles at_least(Doubles x, double low) {
+  return (Doubles)_mm256_max_pd(_mm256_set1_pd(low), (__m256d)x);
+}
+#else
 template <class Vector>
 KELVIN_INLINE Vector at_most(Vector x, typename NumberFormat<Vector>::Real top) {
   return x > top ? top - Vector{} : x;
 }
 template <class Vector>
-KELVIN_INLINE Vector at_least(Vector x, typename NumberFormat<Vector>::Real bottom) {
-  return x < bottom ? bottom - Vector{} : x;
+KELVIN_INLINE Vector at_least(Vector x, typename NumberFormat<Vector>::Real low) {
+  return x < low ? low - Vector{} : x;
 }
+#endif
 template <class Vector>
 KELVIN_INLINE Vector magnitude(Vector x) {
   typedef NumberFormat<Vector> F;
@@ -62,7 +79,7 @@ KELVIN_INLINE Vector polynomial(Vector x, Real first, Reals... others) {
   return x * polynomial(x, others...) + first;
 }
 
-// x = n log 2 + r with |r| <= log(2) / 2; the bits of `shifted` count n from those of `to_whole`.
+// x = n log 2 + r with |r| <= log(2) / 2. `shifted` is n + to_whole, whose last bits spell n as the exponent of 2^n.
 template <class Vector>
 struct Reduced {
   Vector shifted, n, r;
@@ -85,11 +102,11 @@ KELVIN_INLINE Doubles expm1_near_zero(Doubles r) {
                             2.75574083084039007e-6, 2.76262968412616007e-7, 2.50537491143068676e-8);
 }
 
-// 2^k for k that leaves a normal number.
-template <class Vector, class Bits>
-KELVIN_INLINE Vector power_of_two(Bits k) {
+// 2^n for n that leaves a normal number.
+template <class Vector>
+KELVIN_INLINE Vector power_of_two(Vector shifted) {
   typedef NumberFormat<Vector> F;
-  return (Vector)((k << F::fraction) + F::one);
+  return (Vector)((typename F::Bits)shifted << F::fraction);
 }
 
 // y 2^n, rounded once, for any n that `reduced` finds.
@@ -99,10 +116,9 @@ KELVIN_INLINE Vector scaled(Vector y, const Reduced<Vector>& x) {
   if constexpr (sizeof(y[0]) == 4) return (Floats)_mm512_scalef_ps((__m512)y, (__m512)x.n);
   else return (Doubles)_mm512_scalef_pd((__m512d)y, (__m512d)x.n);
 #else
-  typedef NumberFormat<Vector> F;
-  typedef typename F::Bits Bits;
-  const Bits k = (Bits)x.shifted - (Bits)(F::to_whole - Vector{}), half = k >> 1;  // 2^k itself may be out of range
-  return y * power_of_two<Vector>(half) * power_of_two<Vector>(k - half);
+  typedef NumberFormat<Vector> F;  // 2^n itself may be out of range
+  const Vector first = typename F::Real(0.5) * x.n + F::to_whole, second = (x.n - (first - F::to_whole)) + F::to_whole;
+  return y * power_of_two(first) * power_of_two(second);
 #endif
 }
 
@@ -117,17 +133,26 @@ KELVIN_INLINE Vector exp(Vector x) {
 // e^x - 1 = 2^n (e^r - 1) + (2^n - 1) while 2^n is a normal number: |x| <= 87 in float, 708 in double.
 template <class Vector>
 KELVIN_INLINE Vector expm1(Vector x) {
-  typedef NumberFormat<Vector> F;
-  typedef typename F::Bits Bits;
   const Reduced<Vector> part = reduced(x);
-  const Vector s = power_of_two<Vector>((Bits)part.shifted);
+  const Vector s = power_of_two(part.shifted);
   return s * expm1_near_zero(part.r) + (s - 1);
 }
 
-// tanh |x| = E / (E + 2), E = e^(2 |x|) - 1.
+// e^2r - 1 for |r| <= log(2) / 4: 2r and the polynomial above.
+KELVIN_INLINE Floats expm1_of_twice(Floats r) {
+  return r * polynomial(r, 2.0f, 4 * 0.49999998132f, 8 * 0.16666542677f, 16 * 0.041667204351f, 32 * 0.0083666477568f,
+                        64 * 0.0013882467768f);
+}
+KELVIN_INLINE Doubles expm1_of_twice(Doubles r) { return expm1_near_zero(r + r); }
+
+// tanh |x| = E / (E + 2), E = e^(2 |x|) - 1 = 2^n (e^2r - 1) + (2^n - 1), |x| = n log(2) / 2 + r. The rounding of log 2
+// counts for large n only, where E is as good as infinite.
 template <class Vector>
 KELVIN_INLINE Vector tanh(Vector x) {
-  const Vector size = magnitude(x), e = expm1(at_most(size + size, NumberFormat<Vector>::flat));
+  typedef NumberFormat<Vector> F;
+  const Vector size = at_most(magnitude(x), F::flat / 2);
+  const Vector shifted = size * (2 * F::log2_e) + F::to_whole, r = size - (shifted - F::to_whole) * F::half_log_2;
+  const Vector s = power_of_two(shifted), e = s * expm1_of_twice(r) + (s - 1);
   return with_sign_of(x, e / (e + 2));
 }
 

@@ -17,12 +17,15 @@ struct ActivationOn {
   bool needs_inputs;  // the slope is a function of x; of all others it is one of y, so that x need not be kept
 };
 
+// Those that other loops may do on their way.
+enum class OnTheWay { none, positive_part, tanh };
+
 struct Activation {
   std::string_view name;
   ActivationOn<float> in_float;
   ActivationOn<double> in_double;
   double lower, upper;  // of the values; may be infinite
-  bool positive_part;   // it is max(x, 0), which other loops may do on their way
+  OnTheWay on_the_way;
   std::string_view meaning;
 
   bool bounded() const;  // above, below or both: inputs far out on that side cannot be told apart

@@ -13,6 +13,7 @@ using NumberOf = typename NumberFormat<Vector>::Real;
 
 struct Linear {};
 struct Relu {
+  static constexpr OnTheWay on_the_way = OnTheWay::positive_part;
   KELVIN_INLINE static auto value(auto x) { return positive(x); }
   KELVIN_INLINE static auto slope(auto y) { return y > 0 ? 1 + decltype(y){} : decltype(y){}; }
 };
@@ -33,6 +34,7 @@ struct Elu {
   KELVIN_INLINE static auto slope(auto y) { return y > 0 ? 1 + decltype(y){} : y + 1; }
 };
 struct Tanh {
+  static constexpr OnTheWay on_the_way = OnTheWay::tanh;
   KELVIN_INLINE static auto value(auto x) { return tanh(x); }
   KELVIN_INLINE static auto slope(auto y) { return 1 - y * y; }
 };
@@ -118,7 +120,9 @@ constexpr ActivationOn<Real> spans_of() {
 
 template <class F>
 constexpr Activation row(std::string_view name, double lower, double upper, std::string_view meaning) {
-  return {name, spans_of<F, float>(), spans_of<F, double>(), lower, upper, std::is_same_v<F, Relu>, meaning};
+  OnTheWay on_the_way = OnTheWay::none;
+  if constexpr (requires { F::on_the_way; }) on_the_way = F::on_the_way;
+  return {name, spans_of<F, float>(), spans_of<F, double>(), lower, upper, on_the_way, meaning};
 }
 
 constexpr double inf = __builtin_inf();

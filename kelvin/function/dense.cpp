@@ -86,7 +86,7 @@ class Dense final : public Function<Real> {
       DenseStage<Real> layer{in,
                              out,
                              &activations[l]->template on<Real>(),
-                             activations[l]->positive_part,
+                             activations[l]->on_the_way == OnTheWay::positive_part,
                              Loops::wide,
                              last ? out : stride_for(out),
                              {},
@@ -100,7 +100,8 @@ class Dense final : public Function<Real> {
       layers_.push_back(std::move(layer));
     }
     const auto& first = layers_.front();
-    one_go_ = layers_.size() == 2 && first.relu && first.inputs <= very_narrow && layers_.back().outputs <= very_narrow;
+    one_go_ = layers_.size() == 2 && activations[0]->on_the_way != OnTheWay::none && first.inputs <= very_narrow &&
+              layers_.back().outputs <= very_narrow;
     if (one_go_) layers_.front().packed.resize((2 * very_narrow + 1) * padded(first.outputs));
   }
 
@@ -273,7 +274,14 @@ class Dense final : public Function<Real> {
 
   HiddenRows<Real> hidden_rows(Real* y) {
     DenseStage<Real>& first = layers_.front();
-    return {count_, first.inputs, first.outputs, layers_.back().outputs, at_, y, first.packed.data()};
+    return {count_,
+            first.inputs,
+            first.outputs,
+            layers_.back().outputs,
+            at_,
+            y,
+            first.packed.data(),
+            first.relu ? nullptr : first.values.data()};
   }
   template <class Number>
   static HiddenWeights<Number> hidden_weights(Weights<Number> w) {

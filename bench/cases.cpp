@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/cases.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -45,6 +46,7 @@ struct Setup {
   double temperature = 1e-4;
   std::uint32_t walkers = 1;
   Choice constraint = {};
+  std::string activation = "relu";
 };
 
 struct Running {
@@ -52,10 +54,11 @@ struct Running {
   std::vector<Chain<float>> chains;
 };
 
-// `walkers` chains of a relu network.
+// `walkers` chains of a network.
 std::shared_ptr<Running> running(const Setup& setup) {
   ModelSettings model;
   model.layers = setup.layers;
+  model.activation = {setup.activation};
   const std::size_t outputs = std::size_t(setup.layers.back());
   model.loss = outputs == 1 ? "binary_cross_entropy" : "softmax_cross_entropy";
   const auto network = make_likelihood<float>(
@@ -393,6 +396,14 @@ std::vector<Case> all_cases() {
                      };
                    }});
   }
+  for (const std::vector<long>& layers : {std::vector<long>{2, 100, 1}, {784, 100, 10}})
+    for (const char* batch : {"20", "100", "500"})
+      for (const char* activation : {"relu", "leaky_relu", "tanh", "gelu"})
+        out.push_back({fmt::format("{} {} batch {}", activation, fmt::join(layers, "-"), batch), [=] {
+                         Setup setup{layers, std::size_t(layers.front() == 2 ? 1000 : 10000), batch};
+                         setup.activation = activation;
+                         return steps(setup);
+                       }});
   return out;
 }
 

@@ -104,6 +104,15 @@ KELVIN_INLINE Floats first_of(Floats v, std::size_t count) {
   return out;
 #endif
 }
+KELVIN_INLINE Doubles first_of(Doubles v, std::size_t count) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_maskz_mov_pd(__mmask8(0xff >> (8 - count)), (__m512d)v);
+#else
+  Doubles out = {};
+  std::memcpy(&out, &v, count * sizeof(double));
+  return out;
+#endif
+}
 
 template <class Real>
 KELVIN_INLINE Lanes<Real> all(Real x) {

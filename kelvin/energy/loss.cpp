@@ -87,12 +87,7 @@ struct GaussianLoss {
 // -log sigmoid(f) for y = 1, -log sigmoid(-f) for y = 0: log(1 + exp(f)) - y f
 struct BinaryCrossEntropy {
   template <class Real>
-  static double value(const Row<Real>& r) {
-    const Real f = *r.f, e = std::exp(-std::abs(f));
-    *r.d = (f > 0 ? 1 : e) / (1 + e) - *r.y;
-    return std::max(f, Real(0)) - *r.y * f + std::log1p(e);
-  }
-  static double sum(const LossRows<float>& all) {
+  static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes));
   }
   // 1 / (1 + exp(f)) and 1 / (1 + exp(-f))
@@ -107,19 +102,7 @@ struct BinaryCrossEntropy {
 // log sum exp(f) - f of the right class
 struct SoftmaxCrossEntropy {
   template <class Real>
-  static double value(const Row<Real>& r) {
-    const Real top = *std::max_element(r.f, r.f + r.n);
-    double sum = 0, right = 0;
-    for (std::size_t k = 0; k < r.n; ++k) {
-      r.d[k] = std::exp(r.f[k] - top);
-      sum += r.d[k];
-      right += double(r.y[k]) * double(r.f[k] - top);
-    }
-    for (std::size_t k = 0; k < r.n; ++k) r.d[k] = Real(r.d[k] / sum) - r.y[k];
-    return std::log(sum) - right;
-  }
-  static double sum(const LossRows<float>& all) {
-    if (all.width > most_classes) return row_by_row<SoftmaxCrossEntropy>(all);
+  static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes));
   }
   // exp(f) / sum exp(f)

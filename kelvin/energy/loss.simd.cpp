@@ -1,8 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/core/lanes.h"
+#include "kelvin/core/vector_math.h"
 #include "kelvin/energy/loss_loops.h"
 
 namespace kelvin::KELVIN_ISA {
+namespace {
+
+// As below, of any number of classes; the exponentials wait in `slopes` for their sum.
+template <class Real>
+KELVIN_INLINE double softmax_of_any_width(std::size_t rows, std::size_t width, const Real* outputs, const Real* targets,
+                                          Real* slopes) {
+  constexpr std::size_t n = lanes<Real>;
+  double total = 0;
+  for (std::size_t s = 0; s < rows; ++s, outputs += width, targets += width, slopes += width) {
+    Real top = outputs[0];
+    for (std::size_t k = 1; k < width; ++k) top = outputs[k] > top ? outputs[k] : top;
+    Lanes<Real> sums = {}, rights = {};
+    for (std::size_t k = 0; k < width; k += n) {
+      const std::size_t count = width - k < n ? width - k : n;
+      const Lanes<Real> x = load_some(outputs + k, count) - top, e = first_of(exp(x), count);
+      store_some(slopes + k, e, count);
+      sums += e;
+      rights += load_some(targets + k, count) * x;
+    }
+    const Real all_sum = sum(sums), share = 1 / all_sum;
+    for (std::size_t k = 0; k < width; k += n) {
+      const std::size_t count = width - k < n ? width - k : n;
+      store_some(slopes + k, load_some(slopes + k, count) * share - load_some(targets + k, count), count);
+    }
+    total += __builtin_log(double(all_sum)) - double(sum(rights));
+  }
+  return total;
+}
+
+}  // namespace
 
 // log(1 + e^f) - y f and its slope e^f / (1 + e^f) - y, with e = e^-|f| so that nothing overflows; log(1 + e) is
 // corrected for the rounding of 1 + e.
@@ -20,9 +50,22 @@ double binary_cross_entropy(std::size_t rows, const float* outputs, const float*
   return total;
 }
 
+double binary_cross_entropy(std::size_t rows, const double* outputs, const double* targets, double* slopes) {
+  double total = 0;
+  for (std::size_t s = 0; s < rows; s += lanes<double>) {
+    const std::size_t count = rows - s < lanes<double> ? rows - s : lanes<double>;
+    const Doubles f = load_some(outputs + s, count), y = load_some(targets + s, count);
+    const Doubles e = exp(-magnitude(f));
+    store_some(slopes + s, (f > 0 ? 1 - Doubles{} : e) / (1 + e) - y, count);
+    total += sum(first_of(positive(f) - y * f + log1p(e), count));
+  }
+  return total;
+}
+
 // With f counted from the largest, so that nothing overflows; lanes beyond the last class hold 0 after the exponential.
 double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* outputs, const float* targets,
                              float* slopes) {
+  if (width > most_classes) return softmax_of_any_width(rows, width, outputs, targets, slopes);
   constexpr int most = int(most_classes) / lanes<float>;
   const int vectors = int((width + lanes<float> - 1) / lanes<float>);
   double total = 0;
@@ -49,6 +92,11 @@ double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* o
     total += double(__builtin_logf(all_sum)) - double(sum(rights));
   }
   return total;
+}
+
+double softmax_cross_entropy(std::size_t rows, std::size_t width, const double* outputs, const double* targets,
+                             double* slopes) {
+  return softmax_of_any_width(rows, width, outputs, targets, slopes);
 }
 
 }  // namespace kelvin::KELVIN_ISA

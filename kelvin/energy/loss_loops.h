@@ -10,11 +10,15 @@ namespace kelvin {
 // The sum over rows of log(1 + e^f) - y f; writes the slopes.
 KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const float* outputs, const float* targets,
                                                 float* slopes))
+KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const double* outputs, const double* targets,
+                                                double* slopes))
 
-// The sum over rows of log sum exp(f) - f of the right class, y being 1 for it and else 0; writes the slopes. Up to 64
-// classes.
+// The sum over rows of log sum exp(f) - f of the right class, y being 1 for it and else 0; writes the slopes. In float,
+// up to so many classes stay in registers.
 inline constexpr std::size_t most_classes = 64;
 KELVIN_FOR_EACH_ISA(double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* outputs,
                                                  const float* targets, float* slopes))
+KELVIN_FOR_EACH_ISA(double softmax_cross_entropy(std::size_t rows, std::size_t width, const double* outputs,
+                                                 const double* targets, double* slopes))
 
 }  // namespace kelvin

@@ -31,8 +31,8 @@ struct LayerRows {
 // end. Forward: y = weight x + bias, and its positive part if `relu`. Slopes: weight_slope and bias_slope become keep
 // times themselves plus share times the sum over rows of y x and of y. Below: x_slope (rows of x_stride) = weight^T y.
 //
-// A hidden layer of relu units between narrow inputs and narrow outputs is done in one go; its values are not
-// stored but computed again on the way back, which takes less time than memory does.
+// A hidden layer of relu or tanh units between narrow inputs and narrow outputs is done in one go. Values of relu are
+// not stored but computed again on the way back, which takes less time than memory does; those of tanh are kept.
 inline constexpr std::size_t very_narrow = 4;
 template <class Real>
 struct HiddenRows {
@@ -40,6 +40,7 @@ struct HiddenRows {
   const Real* x;  // rows x in
   Real* y;        // rows x out: outputs, then their slopes
   Real* packed;   // (in + 1 + out) x padded(hidden)
+  Real* values;   // rows x padded(hidden), of tanh; null means relu
 };
 template <class Real>
 struct HiddenWeights {

@@ -3,7 +3,7 @@
 // the rows run inside.
 #include "kelvin/function/layer.h"
 
-#include "kelvin/core/lanes.h"
+#include "kelvin/core/vector_math.h"
 
 namespace kelvin::KELVIN_ISA {
 namespace {
@@ -186,7 +186,7 @@ KELVIN_INLINE void pack_hidden(const HiddenRows<Real>& l, const HiddenWeights<co
     for (int k = 0; k < in + 1 + out; ++k) l.packed[std::size_t(k) * wide + u] = 0;
 }
 
-template <class Real>
+template <bool smooth, class Real>
 KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {
   const std::size_t wide = padded(l.hidden);
   with_width<very_narrow>(l.in, [&]<int in>() {
@@ -206,7 +206,12 @@ KELVIN_INLINE void hidden_forward_(const HiddenRows<Real>& l, const HiddenWeight
             for (int k = 0; k < at_once; ++k) {
               Lanes<Real> h = b;
               for (int i = 0; i < in; ++i) h += a[i] * x[k][i];
-              h = positive(h);
+              if constexpr (smooth) {
+                h = tanh(h);
+                store<Real>(l.values + (s + std::size_t(k)) * wide + u, h);
+              } else {
+                h = positive(h);
+              }
               for (int o = 0; o < out; ++o) y[k][o] += c[o] * h;
             }
           }
@@ -246,7 +251,20 @@ KELVIN_INLINE void add_output_bias(const HiddenRows<Real>& l, Real share, Real k
   }
 }
 
-template <class Real>
+// What units were given in a row, a x + b, or, of smooth ones, what they made of it.
+template <bool smooth, int in, class Real>
+KELVIN_INLINE Lanes<Real> units_of_row(const Lanes<Real> (&a)[in], Lanes<Real> b, const Real* x, const Real* kept) {
+  if constexpr (smooth) return load(kept);
+  for (int i = 0; i < in; ++i) b += a[i] * x[i];
+  return b;
+}
+template <bool smooth, class Vector>
+KELVIN_INLINE Vector times_slope(Vector d, Vector h) {
+  if constexpr (smooth) return d - d * h * h;
+  else return h > 0 ? d : Vector{};
+}
+
+template <bool smooth, class Real>
 KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& slope) {
   const std::size_t wide = padded(l.hidden);
   with_width<very_narrow>(l.in, [&]<int in>() {
@@ -257,6 +275,9 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
         for (; u + (vectors - 1) * lanes<Real> < l.hidden; u += vectors * lanes<Real>) {
           Lanes<Real> a[vectors][in], b[vectors], c[vectors][out];
           Lanes<Real> a_slope[vectors][in] = {}, b_slope[vectors] = {}, c_slope[vectors][out] = {};
+          const auto kept = [&](std::size_t s, int v) {
+            return l.values + s * wide + u + std::size_t(v) * lanes<Real>;
+          };
           for (int v = 0; v < vectors; ++v) {
             const Real* packed = l.packed + u + std::size_t(v) * lanes<Real>;
             for (int i = 0; i < in; ++i) a[v][i] = load(packed + std::size_t(i) * wide);
@@ -264,37 +285,35 @@ KELVIN_INLINE void hidden_slopes_(const HiddenRows<Real>& l, Real share, Real ke
             for (int o = 0; o < out; ++o) c[v][o] = load(packed + std::size_t(in + 1 + o) * wide);
           }
           if constexpr (out == 1) {
-            // One output: d = c y where active, so c may wait until the rows are summed, and h = a x + b gives c_slope
-            // from the same sums.
+            // One output: d = c y where active, so c may wait until the rows are summed, and of relu h = a x + b gives
+            // c_slope from the same sums.
             for (std::size_t s = 0; s < l.rows; ++s)
               for (int v = 0; v < vectors; ++v) {
-                Lanes<Real> h = b[v];
-                for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
-                const Lanes<Real> y = h > 0 ? all(l.y[s]) : Lanes<Real>{};
+                const Lanes<Real> h = units_of_row<smooth>(a[v], b[v], l.x + s * in, kept(s, v));
+                const Lanes<Real> y = times_slope<smooth>(all(l.y[s]), h);
+                if constexpr (smooth) c_slope[v][0] += h * l.y[s];
                 b_slope[v] += y;
                 for (int i = 0; i < in; ++i) a_slope[v][i] += y * l.x[s * in + std::size_t(i)];
               }
             for (int v = 0; v < vectors; ++v) {
-              c_slope[v][0] = b[v] * b_slope[v];
-              b_slope[v] *= c[v][0];
-              for (int i = 0; i < in; ++i) {
-                c_slope[v][0] += a[v][i] * a_slope[v][i];
-                a_slope[v][i] *= c[v][0];
+              if constexpr (!smooth) {
+                c_slope[v][0] = b[v] * b_slope[v];
+                for (int i = 0; i < in; ++i) c_slope[v][0] += a[v][i] * a_slope[v][i];
               }
+              b_slope[v] *= c[v][0];
+              for (int i = 0; i < in; ++i) a_slope[v][i] *= c[v][0];
             }
           } else {
             for (std::size_t s = 0; s < l.rows; ++s)
               for (int v = 0; v < vectors; ++v) {
-                Lanes<Real> h = b[v], d = {};
-                for (int i = 0; i < in; ++i) h += a[v][i] * l.x[s * in + std::size_t(i)];
-                const auto active = h > 0;
-                h = positive(h);
+                Lanes<Real> h = units_of_row<smooth>(a[v], b[v], l.x + s * in, kept(s, v)), d = {};
+                if constexpr (!smooth) h = positive(h);
                 for (int o = 0; o < out; ++o) {
                   const Real y = l.y[s * out + std::size_t(o)];
                   c_slope[v][o] += h * y;
                   d += c[v][o] * y;
                 }
-                d = active ? d : Lanes<Real>{};
+                d = times_slope<smooth>(d, h);
                 b_slope[v] += d;
                 for (int i = 0; i < in; ++i) a_slope[v][i] += d * l.x[s * in + std::size_t(i)];
               }
@@ -340,25 +359,27 @@ KELVIN_INLINE void column_sums_(const LayerRows<Real>& l, Real share, Real keep,
 
 }  // namespace
 
-#define KELVIN_LAYER_DEFINITIONS(Real)                                                                          \
-  void few_in_forward(const LayerRows<Real>& l, const Real* w, const Real* b, bool relu) {                      \
-    relu ? few_in_forward_(l, w, b, true) : few_in_forward_(l, w, b, false);                                    \
-  }                                                                                                             \
-  void few_in_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                       \
-    few_in_slopes_(l, share, keep, w, b);                                                                       \
-  }                                                                                                             \
-  void few_in_below(const LayerRows<Real>& l, Real* x) { few_in_below_(l, x); }                                 \
-  void few_out_forward(const LayerRows<Real>& l, const Real* w, const Real* b) { few_out_forward_(l, w, b); }   \
-  void few_out_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                      \
-    few_out_slopes_(l, share, keep, w, b);                                                                      \
-  }                                                                                                             \
-  void few_out_below(const LayerRows<Real>& l, Real* x, bool relu) {                                            \
-    relu ? few_out_below_(l, x, true) : few_out_below_(l, x, false);                                            \
-  }                                                                                                             \
-  void hidden_forward(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) { hidden_forward_(l, w); } \
-  void hidden_slopes(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& w) {          \
-    hidden_slopes_(l, share, keep, w);                                                                          \
-  }                                                                                                             \
+#define KELVIN_LAYER_DEFINITIONS(Real)                                                                        \
+  void few_in_forward(const LayerRows<Real>& l, const Real* w, const Real* b, bool relu) {                    \
+    relu ? few_in_forward_(l, w, b, true) : few_in_forward_(l, w, b, false);                                  \
+  }                                                                                                           \
+  void few_in_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                     \
+    few_in_slopes_(l, share, keep, w, b);                                                                     \
+  }                                                                                                           \
+  void few_in_below(const LayerRows<Real>& l, Real* x) { few_in_below_(l, x); }                               \
+  void few_out_forward(const LayerRows<Real>& l, const Real* w, const Real* b) { few_out_forward_(l, w, b); } \
+  void few_out_slopes(const LayerRows<Real>& l, Real share, Real keep, Real* w, Real* b) {                    \
+    few_out_slopes_(l, share, keep, w, b);                                                                    \
+  }                                                                                                           \
+  void few_out_below(const LayerRows<Real>& l, Real* x, bool relu) {                                          \
+    relu ? few_out_below_(l, x, true) : few_out_below_(l, x, false);                                          \
+  }                                                                                                           \
+  void hidden_forward(const HiddenRows<Real>& l, const HiddenWeights<const Real>& w) {                        \
+    l.values ? hidden_forward_<true>(l, w) : hidden_forward_<false>(l, w);                                    \
+  }                                                                                                           \
+  void hidden_slopes(const HiddenRows<Real>& l, Real share, Real keep, const HiddenWeights<Real>& w) {        \
+    l.values ? hidden_slopes_<true>(l, share, keep, w) : hidden_slopes_<false>(l, share, keep, w);            \
+  }                                                                                                           \
   void column_sums(const LayerRows<Real>& l, Real share, Real keep, Real* b) { column_sums_(l, share, keep, b); }
 
 KELVIN_LAYER_DEFINITIONS(float)

@@ -41,16 +41,16 @@ const OwnModel<Real>* own_model(const RunSettings& settings, const Model* given)
 }
 
 template <class Real>
-std::unique_ptr<Function<Real>> function_of(const RunSettings& settings, const Model* given, std::size_t inputs) {
+std::unique_ptr<Function<Real>> function_of(const RunSettings& settings, const Model* given, const Shape& input) {
   const OwnModel<Real>* own = own_model<Real>(settings, given);
-  return own ? own->function->clone() : make_function<Real>(settings.model, inputs);
+  return own ? own->function->clone() : make_function<Real>(settings.model, input);
 }
 
 template <class Real>
 std::unique_ptr<Likelihood<Real>> likelihood_of(const Problem<Real>& problem, const Dataset& rows,
                                                 const Remark& remark) {
   return std::make_unique<Likelihood<Real>>(
-      function_of<Real>(problem.settings, problem.model.get(), rows.input_count()), problem.settings.model, rows,
+      function_of<Real>(problem.settings, problem.model.get(), rows.input_shape()), problem.settings.model, rows,
       remark);
 }
 
@@ -324,7 +324,7 @@ PhaseSettings changed_phase(const RunRecord& record, std::uint64_t step, const s
 
 template <class Real>
 PlacedFunction<Real> Problem<Real>::function() const {
-  return {function_of<Real>(settings, model.get(), data.train.input_count()), recipe.blocks};
+  return {function_of<Real>(settings, model.get(), data.train.input_shape()), recipe.blocks};
 }
 
 template <class Real>

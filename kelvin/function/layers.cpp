@@ -15,6 +15,14 @@ namespace kelvin {
 #define KELVIN_LAYERS(row) \
   row(dense) \
   row(layer_norm) \
+  row(conv) \
+  row(transposed_conv) \
+  row(max_pool) \
+  row(average_pool) \
+  row(global_pool) \
+  row(flatten) \
+  row(reshape) \
+  row(upsample) \
   row(activation)
 // clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;

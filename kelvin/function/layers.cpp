@@ -23,6 +23,10 @@ namespace kelvin {
   row(flatten) \
   row(reshape) \
   row(upsample) \
+  row(batch_norm) \
+  row(group_norm) \
+  row(filter_response_norm) \
+  row(dropout) \
   row(activation)
 // clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;

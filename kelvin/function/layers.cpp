@@ -27,6 +27,8 @@ namespace kelvin {
   row(group_norm) \
   row(filter_response_norm) \
   row(dropout) \
+  row(residual) \
+  row(concatenate) \
   row(activation)
 // clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;

@@ -3,6 +3,10 @@
 
 namespace kelvin {
 
+Error refused_layer(const Choice& layer, const std::string& sentence) {
+  return Error("{}{}layer \"{}\" {}", layer.where, layer.where.empty() ? "" : ": ", layer.name, sentence);
+}
+
 Image image_before(const Choice& layer, const Shape& input) {
   if (input.rank() != 3)
     throw layer_error(layer,

@@ -13,10 +13,10 @@ struct Image {
   Shape shape() const { return {channels, height, width}; }
 };
 
+Error refused_layer(const Choice& layer, const std::string& sentence);
 template <class... Values>
 Error layer_error(const Choice& layer, fmt::format_string<Values...> sentence, Values&&... values) {
-  return Error("{}{}layer \"{}\" {}", layer.where, layer.where.empty() ? "" : ": ", layer.name,
-               fmt::format(sentence, std::forward<Values>(values)...));
+  return refused_layer(layer, fmt::format(sentence, std::forward<Values>(values)...));
 }
 
 // What comes before a layer that takes images only.

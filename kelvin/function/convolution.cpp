@@ -5,6 +5,7 @@
 
 #include "kelvin/function/channels.h"
 #include "kelvin/function/convolution_loops.h"
+#include "kelvin/function/onednn.h"
 
 namespace kelvin {
 
@@ -63,10 +64,29 @@ void fill_pixels(std::size_t pixels, std::size_t channels, const Real* bias, Rea
   for (std::size_t p = 0; p < pixels; ++p) std::copy_n(bias, channels, to + p * channels);
 }
 
+template <class Real>
+void add_to_pixels(std::size_t pixels, std::size_t channels, const Real* bias, Real* to) {
+  for (std::size_t p = 0; p < pixels; ++p)
+    for (std::size_t c = 0; c < channels; ++c) to[p * channels + c] += bias[c];
+}
+
 }  // namespace
 
 template <class Real>
+Convolution<Real>::Convolution(const ConvolutionPlan& plan, Loops loops) : plan_(plan) {
+  if constexpr (std::is_same_v<Real, float>)
+    if (loops == Loops::best) fast_ = OneDnnConvolution::make(plan);
+}
+template <class Real>
+Convolution<Real>::Convolution(const Convolution& other)
+    : Convolution(other.plan_, other.fast_ ? Loops::best : Loops::plain) {}
+template <class Real>
+Convolution<Real>::~Convolution() = default;
+
+template <class Real>
 void Convolution<Real>::forward(const Real* weight, const Real* bias, std::size_t rows, const Real* x, Real* y) {
+  if constexpr (std::is_same_v<Real, float>)
+    if (fast_ && fast_->forward(weight, bias, rows, x, y)) return;
   taps_.resize(plan_.weight().size());
   for_each_weight(plan_, false, [&](std::size_t from, std::size_t to) { taps_[to] = weight[from]; });
   fill_pixels(rows * plan_.y.pixels(), plan_.y.channels, bias, y);
@@ -75,6 +95,11 @@ void Convolution<Real>::forward(const Real* weight, const Real* bias, std::size_
 
 template <class Real>
 void Convolution<Real>::back(const Real* weight, const Real* bias, std::size_t rows, const Real* dy, Real* dx) {
+  if constexpr (std::is_same_v<Real, float>)
+    if (fast_ && fast_->back(weight, rows, dy, dx)) {
+      if (bias) add_to_pixels(rows * plan_.x.pixels(), plan_.x.channels, bias, dx);
+      return;
+    }
   taps_.resize(plan_.weight().size());
   for_each_weight(plan_, true, [&](std::size_t from, std::size_t to) { taps_[to] = weight[from]; });
   fill_pixels(rows * plan_.x.pixels(), plan_.x.channels, bias, dx);
@@ -85,9 +110,14 @@ template <class Real>
 void Convolution<Real>::slopes(std::size_t rows, const Real* x, const Real* dy, const Slopes<Real>& to,
                                std::size_t block) {
   taps_.resize(plan_.weight().size());
+  Real* g = to.g[block];
+  if constexpr (std::is_same_v<Real, float>)
+    if (fast_ && fast_->slopes(rows, x, dy, taps_.data())) {
+      for (std::size_t i = 0; i < taps_.size(); ++i) put_slope(to, g[i], taps_[i]);
+      return;
+    }
   std::ranges::fill(taps_, Real(0));
   convolve_slopes(loops_of(plan_, rows), x, dy, taps_.data());
-  Real* g = to.g[block];
   for_each_weight(plan_, false,
                   [&](std::size_t of_block, std::size_t of_taps) { put_slope(to, g[of_block], taps_[of_taps]); });
 }

@@ -2,6 +2,8 @@
 // y[o, p] = sum over taps t and channels c of W[o, c, t] x[c, p stride - before + t dilation], and the slopes of x and
 // W that follow. A transposed convolution is the slope of x taken for itself.
 #pragma once
+#include <memory>
+
 #include "kelvin/function/images.h"
 
 namespace kelvin {
@@ -17,11 +19,15 @@ struct ConvolutionPlan {
   double multiply_adds() const { return double(weight().size()) * double(y.pixels()); }
 };
 
+class OneDnnConvolution;
+
 template <class Real>
 class Convolution {
  public:
-  explicit Convolution(const ConvolutionPlan& plan) : plan_(plan) {}
-  Convolution(const Convolution& other) : plan_(other.plan_) {}
+  enum class Loops { best, plain };  // plain: those that define it, whatever others there are
+  explicit Convolution(const ConvolutionPlan&, Loops = Loops::best);
+  Convolution(const Convolution&);
+  ~Convolution();
   const ConvolutionPlan& plan() const { return plan_; }
 
   // y = W x + bias; null: none.
@@ -33,7 +39,8 @@ class Convolution {
 
  private:
   ConvolutionPlan plan_;
-  LargeArray<Real> taps_;  // weights or their slopes as the loops read them
+  LargeArray<Real> taps_;                    // weights or their slopes as the loops read them
+  std::unique_ptr<OneDnnConvolution> fast_;  // in float, where it pays
 };
 
 // dL/d(bias) = sum of dy over all pixels, of a block that is wanted.

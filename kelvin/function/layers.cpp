@@ -15,6 +15,27 @@ namespace kelvin {
 #define KELVIN_LAYERS(row) \
   row(dense) \
   row(layer_norm) \
+  row(conv) \
+  row(transposed_conv) \
+  row(max_pool) \
+  row(average_pool) \
+  row(global_pool) \
+  row(flatten) \
+  row(reshape) \
+  row(upsample) \
+  row(batch_norm) \
+  row(group_norm) \
+  row(filter_response_norm) \
+  row(dropout) \
+  row(residual) \
+  row(concatenate) \
+  row(lenet) \
+  row(resnet) \
+  row(wide_resnet) \
+  row(vgg) \
+  row(autoencoder) \
+  row(dcgan_generator) \
+  row(dcgan_discriminator) \
   row(activation)
 // clang-format on
 #define KELVIN_DECLARE_LAYER(name) extern const LayerRow name##_layer_row;
@@ -145,7 +166,9 @@ std::size_t weighted_in(const Value& list) {
   std::size_t count = 0;
   for (const Value& item : items) {
     const Choice choice = layer_chosen(item);
-    count += layer_named(choice.name, choice.where).weighted;
+    const LayerRow& row = layer_named(choice.name, choice.where);
+    count += row.weighted;
+    if (row.layers) count += weighted_in(row.layers(choice, row.sample.input));
     for (const auto& [key, value] : choice.values)
       if (const auto* inner = std::get_if<Value::List>(&value.is)) {
         if (inner->empty() || !std::holds_alternative<Value::List>(inner->front().is)) count += weighted_in(value);

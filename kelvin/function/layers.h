@@ -55,6 +55,8 @@ struct LayerRow {
   LayerSample sample;
   bool random = false;        // draws at random in training
   bool couples_rows = false;  // the outputs of a row depend on the other rows in training
+  // Of an architecture: the layers that it stands for. How many of them have weights does not depend on the input.
+  Value (*layers)(const Choice&, const Shape& input) = nullptr;
 
   template <class Real>
   auto make(const LayerPlan& plan) const {

@@ -50,4 +50,16 @@ Weights<Real> weights_from(Weights<Real> all, std::size_t count) {
   return {all.base, all.offsets + count};
 }
 
+// What `forward` returns for a branch that has those blocks of its layer.
+template <class Real, class Forward>
+auto of_branch(const Pass<Real>& pass, std::size_t first, std::size_t count, Forward&& forward) {
+  Pass<Real> own = pass;
+  Slopes<Real> buffers;
+  if (pass.buffers) {
+    buffers = slopes_from(*pass.buffers, first, count);
+    own.buffers = &buffers;
+  }
+  return forward(own);
+}
+
 }  // namespace kelvin

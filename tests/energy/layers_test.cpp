@@ -161,6 +161,106 @@ TEST(Layers, MistakesAreNamed) {
   EXPECT_EQ(refusal({"dense 3 bias 0", "relu", "dense 1"}), "");
 }
 
+// The sentence with which layers on images of 3 x 8 x 8 are refused.
+std::string refusal_of(std::string_view layers, const Shape& input = {3, 8, 8}) {
+  ModelSettings settings;
+  assign(settings.layers, parse_toml(fmt::format("layers = {}", layers), "test").at("layers"), "model.layers");
+  try {
+    network_plan(settings, input);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Layers, MistakesWithImagesAreNamed) {
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal_of("['conv 3 4', 'dense 2']"), HasSubstr("4 x 6 x 6; flatten it first"));
+  EXPECT_THAT(refusal_of("['flatten', 'conv 3 4']"), HasSubstr("takes images (channels x height x width)"));
+  EXPECT_THAT(refusal_of("['conv 9x3 4']"), HasSubstr("9 x 3 pixels at once, but the image before it has 8 x 8"));
+  EXPECT_THAT(refusal_of("['conv 9x3 4 padding 1']"), HasSubstr("end with a layer such as"));
+  EXPECT_THAT(refusal_of("['conv 5 4 dilation 2']"), HasSubstr("9 x 9 pixels"));
+  EXPECT_THAT(refusal_of("['conv 3 4 groups 2']"), HasSubstr("2 groups between 3 and 4 channels"));
+  EXPECT_THAT(refusal_of("['conv 3 0']"), HasSubstr("whole number from 1"));
+  EXPECT_THAT(refusal_of("['conv 3x 4']"), HasSubstr("\"3x\""));
+  EXPECT_THAT(refusal_of("['conv 3 4 padding some']"), HasSubstr("padding is \"some\""));
+  EXPECT_THAT(refusal_of("['conv 3 4 stride 0']"), HasSubstr("whole number from 1"));
+  EXPECT_THAT(refusal_of("['transposed_conv 3 4 output_padding 1']"), HasSubstr("output_padding 1; give less"));
+  EXPECT_THAT(refusal_of("['transposed_conv 2 4 padding 5']"), HasSubstr("nothing of 9 pixels"));
+  EXPECT_THAT(refusal_of("['max_pool 9']"), HasSubstr("9 x 9 pixels at once"));
+  EXPECT_THAT(refusal_of("['max_pool 2 padding 2']"), HasSubstr("at most half a window"));
+  EXPECT_THAT(refusal_of("['dense 10', 'reshape 3 2']", {4}), HasSubstr("make it a list of 12 numbers"));
+  EXPECT_THAT(refusal_of("['group_norm 2']"), HasSubstr("2 groups for 3 channels"));
+  EXPECT_THAT(refusal_of("['group_norm 4']", {4}), HasSubstr("use fewer groups"));
+  EXPECT_THAT(refusal_of("['batch_norm momentum 2']"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal_of("['dropout 1']"), HasSubstr("from 0 to below 1"));
+  EXPECT_THAT(refusal_of("[{ residual = ['conv 3 4 padding 1'] }]"),
+              HasSubstr("adds 4 x 8 x 8 of its layers to 3 x 8"));
+  EXPECT_THAT(refusal_of("['residual']"), HasSubstr("write { residual ="));
+  EXPECT_THAT(refusal_of("[{ concatenate = [['conv 1 2'], ['conv 2 2']] }]"), HasSubstr("2 x 7 x 7 next to 2 x 8 x 8"));
+  EXPECT_THAT(refusal_of("['concatenate']"), HasSubstr("write { concatenate ="));
+}
+
+TEST(Layers, BatchNormOfOneNumberIsRefused) {
+  const auto network = make_likelihood<double>(network_of({"dense 4", "batch_norm", "dense 2"}), some_rows(1), {});
+  std::vector<double> q(dimension_of(*network), 0.5), g(q.size());
+  EXPECT_THROW(evaluated(*network, q, {}, g), Error);
+}
+
+// Numbers that are sampled, of a network on images.
+std::size_t size_of_network(std::string_view layers, const Shape& input) {
+  ModelSettings settings;
+  assign(settings.layers, parse_toml(fmt::format("layers = ['{}', 'flatten']", layers), "test").at("layers"),
+         "model.layers");
+  std::size_t count = 0;
+  for (const Block& block : network_blocks(settings, input)) count += block.buffer() ? 0 : block.size();
+  return count;
+}
+
+// Those of torchvision, of the papers, and two that are added up by hand.
+TEST(Layers, ArchitecturesHaveTheSizesOfTheirPapers) {
+  const Shape small = {3, 32, 32}, large = {3, 224, 224}, digit = {1, 28, 28};
+  EXPECT_EQ(size_of_network("resnet 18 1000", large), 11689512u);
+  EXPECT_EQ(size_of_network("resnet 34 1000", large), 21797672u);
+  EXPECT_EQ(size_of_network("resnet 50 1000", large), 25557032u);
+  EXPECT_EQ(size_of_network("vgg 11 1000 hidden 4096", large), 132868840u);
+  EXPECT_EQ(size_of_network("vgg 16 1000 hidden 4096 norm none", large), 138357544u);
+  EXPECT_EQ(size_of_network("wide_resnet 28 10 10", small), 36479194u);
+  EXPECT_EQ(size_of_network("lenet 10", digit), 61706u);
+  EXPECT_EQ(size_of_network("lenet 10", {1, 32, 32}), 61706u);
+  EXPECT_EQ(size_of_network("dcgan_discriminator 64", {3, 64, 64}), 2765568u);
+  EXPECT_EQ(size_of_network("dcgan_generator 64", {100}), 3576704u);
+  // A stem of 27 w weights, two convolutions of 9 w^2 each at w = 8, 16, 32, shortcuts, norms, and the dense end.
+  const std::size_t stem = 27 * 8, first = 2 * 9 * 64, second = 9 * (8 * 16 + 16 * 16) + 8 * 16;
+  const std::size_t third = 9 * (16 * 32 + 32 * 32) + 16 * 32, fourth = 9 * (32 * 64 + 64 * 64) + 32 * 64;
+  const std::size_t norms = 2 * (3 * 8 + 3 * 16 + 3 * 32 + 3 * 64);
+  EXPECT_EQ(size_of_network("resnet 10 10 width 8", small), stem + first + second + third + fourth + norms + 65 * 10);
+  // Biases in place of norms.
+  EXPECT_EQ(size_of_network("vgg 11 10 width 1 norm none", small),
+            (27 + 1) + (9 * 2 + 2) + (18 * 4 + 4) + (36 * 4 + 4) + (36 * 8 + 8) + 3 * (72 * 8 + 8) + 9 * 10u);
+}
+
+TEST(Layers, ArchitecturesCountTheirLayersBeforeTheyArePlanned) {
+  for (const Sample& kind : every_kind()) {
+    std::vector<LayerPlan> plans = network_plan(kind.settings, kind.input);
+    EXPECT_EQ(weighted_layers(kind.settings), number_layers(plans)) << kind.name;
+  }
+}
+
+TEST(Layers, MistakesWithArchitecturesAreNamed) {
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal_of("['resnet 19 10']"), HasSubstr("depth 19; give one of 10, 18, 34, 50"));
+  EXPECT_THAT(refusal_of("['resnet 18 10 norm layer']"), HasSubstr("norm \"layer\"; give batch"));
+  EXPECT_THAT(refusal_of("['resnet 18 10 stem 5']"), HasSubstr("stem"));
+  EXPECT_THAT(refusal_of("['wide_resnet 18 2 10']"), HasSubstr("6 n + 4"));
+  EXPECT_THAT(refusal_of("['vgg 12 10']"), HasSubstr("give one of 11, 13, 16, 19"));
+  EXPECT_THAT(refusal_of("['vgg 11 10']"), HasSubstr("2 x 2 pixels at once"));
+  EXPECT_THAT(refusal_of("['lenet 10 pool none']"), HasSubstr("max or average"));
+  EXPECT_THAT(refusal_of("['autoencoder 10']", {1, 6, 8}), HasSubstr("divided by 4, but this one has 6 x 8"));
+  EXPECT_THAT(refusal_of("['dcgan_generator 12']", {5}), HasSubstr("size 12; give a power of 2"));
+  EXPECT_THAT(refusal_of("['dcgan_generator 8']"), HasSubstr("flatten it first"));
+}
+
 TEST(Layers, AreWrittenInThreeWays) {
   const auto chosen = [](std::string_view text) {
     return layer_chosen(parse_toml(fmt::format("it = {}", text), "test").at("it"));

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Architectures by name: layers that stand for a list of others, written as in a run file.
+#pragma once
+#include <algorithm>
+
+#include "kelvin/function/images.h"
+#include "kelvin/function/stack.h"
+
+namespace kelvin {
+
+// What stands behind convolutions, from the numbers `norm` and `activation` of an architecture.
+class NormAndActivation {
+ public:
+  explicit NormAndActivation(const Choice& architecture);
+  bool normalises() const { return !norm_.empty(); }
+  void norm(Value::List&, std::size_t channels) const;
+  void activation(Value::List& to) const { to.emplace_back(activation_); }
+  void both(Value::List&, std::size_t channels) const;  // a norm with a threshold needs no activation
+
+ private:
+  std::string norm_, activation_;
+};
+#define KELVIN_NORM_MEANING "behind each convolution: batch, group, filter_response or none"
+
+std::string pool_of(const Choice& architecture);  // the layer that its `pool` names
+
+template <class... Values>
+void add_layer(Value::List& to, fmt::format_string<Values...> text, Values&&... values) {
+  to.emplace_back(fmt::format(text, std::forward<Values>(values)...));
+}
+Value residual_block(Value::List layers, Value::List shortcut);
+
+// Which of the depths that an architecture exists in its number `depth` is.
+std::size_t chosen_depth(const Choice& architecture, std::span<const std::size_t> known);
+
+LayerPlan architecture_plan(const Choice&, const Shape& input, const Value& layers);
+
+template <class Real>
+class ArchitectureLayer final : public Layer<Real> {
+ public:
+  explicit ArchitectureLayer(const LayerPlan& plan) : stack_(plan.branches[0], plan.input) {}
+
+  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>& how) override {
+    std::copy_n(stack_.forward(w, pass.rows, pass.x, how), pass.rows * stack_.outputs(), pass.y);
+  }
+  void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
+    std::copy_n(pass.dy, pass.rows * stack_.outputs(), stack_.output_slopes());
+    stack_.backward(w, slopes, pass.dx);
+  }
+  std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<ArchitectureLayer>(*this); }
+
+ private:
+  Stack<Real> stack_;
+};
+
+// `layers` makes the list of a choice and an input; how many of them have weights must not depend on the input.
+#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...) \
+  LayerPlan NAME##_plan(const Choice& numbers, const Shape& input) {    \
+    return architecture_plan(numbers, input, layers(numbers, input));   \
+  }                                                                     \
+  KELVIN_LAYER_ROW(NAME, ArchitectureLayer, parameters, false, NAME##_plan, meaning, __VA_ARGS__, false, false, layers)
+
+}  // namespace kelvin

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over pixels, all channels of a pixel at once: what layers that normalise are made of. One version for each
+// instruction set. Sums are taken in runs of a few pixels, which are added up in double.
+#pragma once
+#include <cstddef>
+
+#include "kelvin/core/isa.h"
+
+namespace kelvin {
+
+// So many channels of each pixel, the pixels `stride` numbers apart.
+struct ChannelRows {
+  std::size_t pixels, channels, stride;
+};
+
+// y = max((x - mean) scale + bias, threshold); null: no threshold.
+template <class Real>
+struct ChannelMap {
+  const Real *mean, *scale, *bias, *threshold = nullptr;
+};
+
+// dx = scale dy - offset - (x - mean) along
+template <class Real>
+struct ChannelSlopes {
+  const Real *mean, *scale, *offset, *along;
+};
+
+#define KELVIN_CHANNELS(Real)                                                                               \
+  /* sum of x */                                                                                            \
+  void channel_sums(const ChannelRows&, const Real* x, double* sums);                                       \
+  /* sum of (x - mean)^2 */                                                                                 \
+  void channel_squares(const ChannelRows&, const Real* x, const Real* mean, double* sums);                  \
+  /* sum of dy (x - mean) */                                                                                \
+  void channel_products(const ChannelRows&, const Real* dy, const Real* x, const Real* mean, double* sums); \
+  void channel_map(const ChannelRows&, const Real* x, const ChannelMap<Real>&, Real* y);                    \
+  void channel_slopes(const ChannelRows&, const Real* dy, const Real* x, const ChannelSlopes<Real>&, Real* dx)
+
+KELVIN_FOR_EACH_ISA(KELVIN_CHANNELS(float))
+KELVIN_FOR_EACH_ISA(KELVIN_CHANNELS(double))
+KELVIN_CHANNELS(float);
+KELVIN_CHANNELS(double);
+
+}  // namespace kelvin

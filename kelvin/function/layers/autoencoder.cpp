@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image to a few numbers, and these to an image again: two convolutions that halve it, and their mirror image.
+#include "kelvin/function/architecture.h"
+
+namespace kelvin {
+namespace {
+
+constexpr Parameter autoencoder_parameters[] = {
+    {"code", "", "numbers between the two halves"},
+    {"width", "16", "channels behind the first convolution"},
+    {"norm", "\"none\"", KELVIN_NORM_MEANING},
+    {"activation", "\"relu\"", "of the hidden layers"},
+};
+
+Value autoencoder_layers(const Choice& numbers, const Shape& input) {
+  const Image image = image_before(numbers, input);
+  if (image.height % 4 != 0 || image.width % 4 != 0)
+    throw layer_error(numbers, "takes images whose height and width can be divided by 4, but this one has {} x {}",
+                      image.height, image.width);
+  const NormAndActivation behind(numbers);
+  const std::size_t width = whole_number(numbers, "width"), height = image.height / 4, along = image.width / 4;
+  Value::List list;
+  for (const std::size_t channels : {width, 2 * width}) {
+    add_layer(list, "conv 3 {} stride 2 padding 1", channels);
+    behind.both(list, channels);
+  }
+  add_layer(list, "flatten");
+  add_layer(list, "dense {}", whole_number(numbers, "code"));
+  add_layer(list, "dense {}", 2 * width * height * along);
+  behind.activation(list);
+  add_layer(list, "reshape {} {}x{}", 2 * width, height, along);
+  add_layer(list, "transposed_conv 4 {} stride 2 padding 1", width);
+  behind.both(list, width);
+  add_layer(list, "transposed_conv 4 {} stride 2 padding 1", image.channels);
+  add_layer(list, "flatten");
+  return Value(std::move(list));
+}
+
+}  // namespace
+
+KELVIN_ARCHITECTURE_ROW(autoencoder, autoencoder_parameters, autoencoder_layers,
+                        "convolutional autoencoder: its outputs are an image like its inputs, as a list",
+                        {{1, 4, 4}, "['autoencoder 3 width 2 activation tanh']"})
+
+}  // namespace kelvin

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers with running statistics or random numbers ask of a chain and an energy.
+#include "kelvin/function/layers.h"
+
+#include <gtest/gtest.h>
+
+#include "kelvin/chain/chain.h"
+#include "kelvin/energy/likelihood.h"
+#include "tests/finite_difference.h"
+#include "tests/support.h"
+
+namespace kelvin {
+namespace {
+
+constexpr std::size_t image_rows = 12;
+
+Dataset images() {
+  Dataset data;
+  data.rows = image_rows;
+  data.shape = {2, 3, 3};
+  data.input_names.resize(18, "x");
+  data.target_names.resize(2, "y");
+  data.inputs = some_point(image_rows * 18, 1.5, "inputs");
+  data.targets = some_point(image_rows * 2, 1, "targets");
+  return data;
+}
+
+std::unique_ptr<Likelihood<double>> network_of(const std::vector<std::string>& layers) {
+  ModelSettings settings;
+  assign(settings.layers, Value(layers), "model.layers");
+  return make_likelihood<double>(settings, images(), {});
+}
+
+const std::vector<std::string> normed = {"batch_norm", "conv 2 3",    "batch_norm", "relu",
+                                         "flatten",    "dropout 0.4", "dense 2"};
+
+struct LayersWalker {
+  Noise<double> noise;
+  std::unique_ptr<Likelihood<double>> network;
+  Recipe recipe;
+  Chain<double> chain;
+  explicit LayersWalker(const std::string& batch)
+      : network(network_of(normed)),
+        recipe(recipe_for(*network, moving("BAOAB", 0.05))),
+        chain(network->clone(), recipe, Batches({.size = {batch}}, image_rows, 3, 1), noise, 3, 1) {}
+  void start() {
+    std::vector<double> q = some_point(chain.q().size(), 0.3);
+    for (const Block& b : recipe.blocks)
+      if (b.role == Role::gain || b.buffer()) std::fill_n(q.begin() + long(b.offset), b.size(), b.neutral);
+    chain.start(q);
+  }
+  std::vector<double> values(const std::string& name) {
+    const Block& b = block_named(name, recipe.blocks);
+    const auto mine = chain.q().subspan(b.offset, b.size());
+    return {mine.begin(), mine.end()};
+  }
+  std::vector<double> q() { return {chain.q().begin(), chain.q().end()}; }
+};
+
+// running += momentum (statistic - running) at each evaluation, so after n of them what is left of the start is
+// (1 - momentum)^n. The first layer sees the same rows each time.
+TEST(LayersInAChain, RunningStatisticsFollowThoseOfTheRows) {
+  LayersWalker w("full");
+  w.start();
+  for (int n = 0; n < 9; ++n) w.chain.step();
+  const Dataset data = images();
+  const double left = std::pow(0.9, double(w.chain.evaluations())), count = image_rows * 9;
+  ASSERT_EQ(w.chain.evaluations(), 10u);
+  for (std::size_t c = 0; c < 2; ++c) {
+    double mean = 0, square = 0;
+    for (std::size_t i = c; i < data.inputs.size(); i += 2) mean += data.inputs[i] / count;
+    for (std::size_t i = c; i < data.inputs.size(); i += 2) square += std::pow(data.inputs[i] - mean, 2) / (count - 1);
+    EXPECT_NEAR(w.values("layer1.running_mean")[c], (1 - left) * mean, 1e-14);
+    EXPECT_NEAR(w.values("layer1.running_variance")[c], left + (1 - left) * square, 1e-13);
+  }
+  for (const double variance : w.values("layer3.running_variance")) EXPECT_NE(variance, 1);
+}
+
+TEST(LayersInAChain, AResumedChainGoesOnBitForBit) {
+  for (const std::string batch : {"full", "5"}) {
+    LayersWalker whole(batch), resumed(batch);
+    whole.start();
+    for (int n = 0; n < 7; ++n) whole.chain.step();
+    resumed.chain.restore(whole.chain.state());
+    for (int n = 0; n < 6; ++n) whole.chain.step();
+    for (int n = 0; n < 6; ++n) resumed.chain.step();
+    EXPECT_EQ(whole.q(), resumed.q()) << batch;
+  }
+}
+
+// Each evaluation drops other numbers; the same evaluation drops the same ones.
+TEST(LayersInAChain, DropoutIsAPureFunctionOfTheEvaluation) {
+  const auto network = network_of({"flatten", "dropout 0.5", "dense 2"});
+  const auto q = some_point(dimension_of(*network), 0.5);
+  std::vector<double> g(q.size());
+  const auto offsets = offsets_of(network->blocks(), network->blocks());
+  const auto energy = [&](const Stream& stream) {
+    return (*network)({q.data(), offsets.data()}, {.stream = stream}, {g.data(), offsets.data()});
+  };
+  const double first = energy({.key = 1, .step = 5});
+  EXPECT_NE(energy({.key = 1, .step = 6}), first);
+  EXPECT_NE(energy({.key = 1, .walker = 1, .step = 5}), first);
+  EXPECT_EQ(energy({.key = 1, .step = 5}), first);
+}
+
+// Gradients of parts of the rows, weighted, are that of all of them, which is so only if a row is dropped out in the
+// same way wherever it stands.
+TEST(LayersInAChain, DropoutIsTheSameForAnySplitOfRows) {
+  const auto network = network_of({"conv 2 3", "dropout 0.5", "relu", "flatten", "dropout 0.2", "dense 2"});
+  const auto q = some_point(dimension_of(*network), 0.5);
+  const auto offsets = offsets_of(network->blocks(), network->blocks());
+  const auto gradient = [&](Batch rows, double& energy) {
+    std::vector<double> g(q.size());
+    const Evaluation e{.rows = rows, .stream = {.key = 7, .step = 3}};
+    energy = (*network)({q.data(), offsets.data()}, e, {g.data(), offsets.data()});
+    return g;
+  };
+  double of_all = 0, sum = 0;
+  const auto all = gradient({}, of_all);
+  const std::vector<std::uint32_t> rows = {11, 3, 4, 0, 1, 2, 5, 10, 9, 6, 8, 7};
+  std::vector<double> total(q.size(), 0.0);
+  for (const auto& [first, count] : {std::pair{0, 1}, {1, 7}, {8, 4}}) {
+    double part = 0;
+    const auto g = gradient(Batch(rows).subspan(std::size_t(first), std::size_t(count)), part);
+    for (std::size_t i = 0; i < g.size(); ++i) total[i] += g[i] * count / double(image_rows);
+    sum += part * count / double(image_rows);
+  }
+  EXPECT_NEAR(sum, of_all, 1e-14);
+  EXPECT_LT(distance(total, all), 1e-14);
+}
+
+// About p of the numbers are dropped, and the mean is kept: of 2^16 numbers, to four standard errors.
+TEST(LayersInAChain, DropoutDropsItsShareAndKeepsTheMean) {
+  constexpr std::size_t n = 1 << 16;
+  constexpr double p = 0.3;
+  const auto plans = plan_layers(Value(std::vector<std::string>{"dropout 0.3"}), {n});
+  const auto layer = layer_named("dropout", "").make<double>(plans[0]);
+  std::vector<double> x(n, 1.0), y(n);
+  layer->forward({}, {.rows = 1, .x = x.data(), .y = y.data()}, {.training = true, .stream = {.key = 9}});
+  const double dropped = double(std::ranges::count(y, 0.0)) / n;
+  EXPECT_NEAR(dropped, p, 4 * std::sqrt(p * (1 - p) / n));
+  EXPECT_EQ(std::ranges::count(y, 1 / (1 - p)) + std::ranges::count(y, 0.0), long(n));
+  layer->forward({}, {.rows = 1, .x = x.data(), .y = y.data()}, {});
+  EXPECT_EQ(y, x) << "predictions drop nothing";
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -7,6 +7,8 @@
 namespace kelvin {
 namespace {
 
+using testing::HasSubstr;
+
 TEST(Hessian, OfAGaussianHasItsStiffnessAndLimits) {
   const Desk desk;
   sample_toy(desk, "{ name = \"gaussian\", stiffness = [1.0, 4.0, 9.0, 100.0] }");

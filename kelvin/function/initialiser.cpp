@@ -57,6 +57,44 @@ Values he(const Choice&, const Block& b, const Stream& stream, const ReadBlock&)
   return is_weight(b) ? normal(0, std::sqrt(2 / double(b.fan_in)), b, stream) : neutral(b);
 }
 
+double outputs_of(const Block& b) { return double(b.fan_out > 0 ? b.fan_out : b.rows()); }
+
+double gain_of(const Choice& c) {
+  const double gain = c.number("gain");
+  if (!(gain >= 0 && std::isfinite(gain)))
+    throw Error("initialiser \"{}\": gain is {:g}; give a number from 0 on, such as 5/3 for tanh", c.name, gain);
+  return gain;
+}
+
+// gain / sqrt(fan): values keep their variance on the way forth (fan_in), or slopes on the way back (fan_out).
+double kaiming_scale(const Choice& c, const Block& b) {
+  const std::string mode = c.text("mode");
+  if (mode != "fan_in" && mode != "fan_out")
+    throw Error("initialiser \"{}\": mode is \"{}\"; give \"fan_in\" or \"fan_out\"", c.name, mode);
+  return gain_of(c) / std::sqrt(mode == "fan_in" ? double(b.fan_in) : outputs_of(b));
+}
+
+Values kaiming_normal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  return is_weight(b) ? normal(0, kaiming_scale(c, b), b, stream) : neutral(b);
+}
+
+Values kaiming_uniform(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  if (!is_weight(b)) return neutral(b);
+  const double bound = std::sqrt(3.0) * kaiming_scale(c, b);
+  return between(-bound, bound, b, stream);
+}
+
+Values xavier_normal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  if (!is_weight(b)) return neutral(b);
+  return normal(0, gain_of(c) * std::sqrt(2 / (double(b.fan_in) + outputs_of(b))), b, stream);
+}
+
+Values xavier_uniform(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
+  if (!is_weight(b)) return neutral(b);
+  const double bound = gain_of(c) * std::sqrt(6 / (double(b.fan_in) + outputs_of(b)));
+  return between(-bound, bound, b, stream);
+}
+
 // Q of a tall normal matrix = QR is uniformly (Haar) distributed. A wide block is the transpose of a tall one, whose
 // columns are its rows.
 Values orthogonal(const Choice& c, const Block& b, const Stream& stream, const ReadBlock&) {
@@ -86,6 +124,9 @@ Values file(const Choice& c, const Block& b, const Stream&, const ReadBlock& rea
 
 constexpr Parameter gaussian_parameters[] = {{"scale", "1.0", "standard deviation"}, {"mean", "0.0", "mean"}};
 constexpr Parameter uniform_parameters[] = {{"lower", "-0.5", "lower end"}, {"upper", "0.5", "upper end"}};
+constexpr Parameter kaiming_parameters[] = {{"gain", "1.4142135623730951", "of the activation: sqrt(2) for relu"},
+                                            {"mode", "\"fan_in\"", "or \"fan_out\": what the weights are scaled by"}};
+constexpr Parameter xavier_parameters[] = {{"gain", "1.0", "of the activation: 5/3 for tanh"}};
 constexpr Parameter orthogonal_parameters[] = {{"gain", "1.0", "length of the rows or columns"}};
 constexpr Parameter constant_parameters[] = {{"value", "0.0", "of every entry"}};
 constexpr Parameter file_parameters[] = {{"path", "", "a file with a block of the same name"}};
@@ -96,7 +137,14 @@ constexpr Initialiser all_initialisers[] = {
     {"uniform", uniform_parameters, uniformly, "weights and biases uniform between two numbers"},
     {"xavier", {}, xavier, "weights uniform between -+sqrt(6 / (inputs + outputs)), biases 0"},
     {"he", {}, he, "weights normal with variance 2 / inputs, biases 0"},
-    {"orthogonal", orthogonal_parameters, orthogonal, "weights with orthogonal rows or columns, uniformly, biases 0"},
+    {"xavier_uniform", xavier_parameters, xavier_uniform,
+     "weights uniform between -+gain sqrt(6 / (fan_in + fan_out)), biases 0"},
+    {"xavier_normal", xavier_parameters, xavier_normal,
+     "weights normal with variance gain^2 2 / (fan_in + fan_out), biases 0"},
+    {"kaiming_uniform", kaiming_parameters, kaiming_uniform, "weights uniform between -+gain sqrt(3 / fan), biases 0"},
+    {"kaiming_normal", kaiming_parameters, kaiming_normal, "weights normal with variance gain^2 / fan, biases 0"},
+    {"orthogonal", orthogonal_parameters, orthogonal,
+     "weights, as outputs x the rest, with orthogonal rows or columns, uniformly, biases 0"},
     {"constant", constant_parameters, constant, "one number everywhere; what a bare number means"},
     {"file", file_parameters, file, "read from a file"},
 };

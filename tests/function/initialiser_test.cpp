@@ -74,10 +74,42 @@ TEST(Initialiser, XavierAndHeScaleWeightsAndZeroBiases) {
     for (const Block& b : {bias, scale}) EXPECT_EQ(largest(start(choice(name), b)), 0) << name;
 }
 
+// A kernel of 3 x 5 pixels from 8 channels to 20, whose outputs each input reaches 3 x 5 times.
+const Block kernel{.name = "layer1.weight", .shape = {20, 3, 5, 8}, .fan_in = 120, .fan_out = 300};
+
+TEST(Initialiser, KaimingAndXavierHaveTheVariancesOfTheirPapers) {
+  const auto with_mode = [](std::string name, const char* mode, double gain) {
+    Choice c = choice(std::move(name), {{"gain", gain}});
+    c.values["mode"].is = std::string(mode);
+    return c;
+  };
+  expect_moments(start(choice("kaiming_normal"), kernel), 0, 2.0 / 120, bell);
+  expect_moments(start(choice("kaiming_uniform"), kernel), 0, 2.0 / 120, flat);
+  expect_moments(start(with_mode("kaiming_normal", "fan_out", 1), kernel), 0, 1.0 / 300, bell);
+  expect_moments(start(with_mode("kaiming_uniform", "fan_out", 3), kernel), 0, 9.0 / 300, flat);
+  expect_moments(start(choice("xavier_normal"), kernel), 0, 2.0 / 420, bell);
+  expect_moments(start(choice("xavier_uniform", {{"gain", 2}}), kernel), 0, 8.0 / 420, flat);
+  EXPECT_LT(largest(start(choice("kaiming_uniform"), kernel)), std::sqrt(6.0 / 120));
+  EXPECT_EQ(start(choice("xavier_uniform"), weight), start(choice("xavier"), weight)) << "by its older name";
+  EXPECT_EQ(start(choice("kaiming_normal"), weight), start(choice("he"), weight)) << "likewise";
+  for (const char* name : {"kaiming_normal", "kaiming_uniform", "xavier_normal", "xavier_uniform"}) {
+    EXPECT_EQ(largest(start(choice(name), bias)), 0) << name;
+    EXPECT_THROW(start(choice(name, {{"gain", -1}}), weight), Error) << name;
+  }
+  EXPECT_THROW(start(with_mode("kaiming_normal", "fan", 1), weight), Error);
+}
+
+TEST(Initialiser, OrthogonalTakesKernelsAsOutputsTimesTheRest) {
+  const auto x = start(choice("orthogonal"), kernel);
+  const Eigen::Map<const Matrix> w(x.data(), 20, 120);
+  EXPECT_LT((w * w.transpose() - Eigen::MatrixXd::Identity(20, 20)).norm(), 1e-12);
+}
+
 TEST(Initialiser, OrthogonalHasOrthonormalColumnsOrRows) {
   for (const auto& [rows, columns] :
        {std::pair<std::size_t, std::size_t>{60, 20}, {40, 40}, {20, 60}, {1, 7}, {7, 1}}) {
-    const auto x = start(choice("orthogonal", {{"gain", 1.5}}), {.name = "layer1.weight", .shape = {rows, columns}, .fan_in = columns});
+    const auto x = start(choice("orthogonal", {{"gain", 1.5}}),
+                         {.name = "layer1.weight", .shape = {rows, columns}, .fan_in = columns});
     const Eigen::Map<const Matrix> w(x.data(), Eigen::Index(rows), Eigen::Index(columns));
     const Eigen::MatrixXd product =
         rows >= columns ? Eigen::MatrixXd(w.transpose() * w) : Eigen::MatrixXd(w * w.transpose());
@@ -92,7 +124,8 @@ TEST(Initialiser, OrthogonalIsUniformlyDistributed) {
   constexpr int n = 20000;
   double first = 0, trace = 0, square = 0, fourth = 0;
   for (int i = 0; i < n; ++i) {
-    const auto q = start(choice("orthogonal"), {.name = "layer1.weight", .shape = {3, 3}, .fan_in = 3}, std::uint64_t(i));
+    const auto q =
+        start(choice("orthogonal"), {.name = "layer1.weight", .shape = {3, 3}, .fan_in = 3}, std::uint64_t(i));
     first += q[0] / n;
     trace += (q[0] + q[4] + q[8]) / n;
     square += q[0] * q[0] / n;

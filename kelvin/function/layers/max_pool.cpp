@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = the largest number of a window, for each channel; its slope goes to the first of the largest.
 #include <algorithm>
-#include <cmath>
 
 #include "kelvin/function/pooling.h"
 
@@ -14,38 +13,19 @@ class MaxPoolLayer final : public Layer<Real> {
   explicit MaxPoolLayer(const LayerPlan& plan) : plan_(pooling_of(plan.numbers, plan.input)) {}
 
   void forward(Weights<const Real>, const LayerPass<Real>& pass, const Pass<Real>&) override {
-    const std::size_t channels = plan_.x.channels;
     first_.resize(std::max(first_.size(), pass.rows * plan_.y.size()));
-    for_each_window(plan_, pass.rows, [&](std::size_t to, std::size_t count, const std::size_t* pixels) {
-      Real* y = pass.y + to * channels;
-      std::uint32_t* first = first_.data() + to * channels;
-      std::copy_n(pass.x + pixels[0] * channels, channels, y);
-      std::fill_n(first, channels, std::uint32_t(0));
-      for (std::size_t k = 1; k < count; ++k) {
-        const Real* x = pass.x + pixels[k] * channels;
-        for (std::size_t c = 0; c < channels; ++c)
-          if (x[c] > y[c] || std::isnan(x[c])) {
-            y[c] = x[c];
-            first[c] = std::uint32_t(k);
-          }
-      }
-    });
+    pool_largest(loops_of(plan_, pass.rows), pass.x, pass.y, first_.data());
   }
   void backward(Weights<const Real>, const LayerPass<Real>& pass, const Slopes<Real>&) override {
     if (!pass.dx) return;
-    const std::size_t channels = plan_.x.channels;
     std::fill_n(pass.dx, pass.rows * plan_.x.size(), Real(0));
-    for_each_window(plan_, pass.rows, [&](std::size_t from, std::size_t, const std::size_t* pixels) {
-      const Real* dy = pass.dy + from * channels;
-      const std::uint32_t* first = first_.data() + from * channels;
-      for (std::size_t c = 0; c < channels; ++c) pass.dx[pixels[first[c]] * channels + c] += dy[c];
-    });
+    pool_largest_back(loops_of(plan_, pass.rows), pass.dy, first_.data(), pass.dx);
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<MaxPoolLayer>(*this); }
 
  private:
   PoolingPlan plan_;
-  LargeArray<std::uint32_t> first_;  // which pixel of its window each output is
+  LargeArray<Real> first_;  // which place of its window each output is from
 };
 
 }  // namespace

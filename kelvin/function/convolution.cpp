@@ -6,6 +6,7 @@
 #include "kelvin/function/channels.h"
 #include "kelvin/function/convolution_loops.h"
 #include "kelvin/function/onednn.h"
+#include "kelvin/function/unfolded.h"
 
 namespace kelvin {
 
@@ -73,13 +74,13 @@ void add_to_pixels(std::size_t pixels, std::size_t channels, const Real* bias, R
 }  // namespace
 
 template <class Real>
-Convolution<Real>::Convolution(const ConvolutionPlan& plan, Loops loops) : plan_(plan) {
-  if constexpr (std::is_same_v<Real, float>)
-    if (loops == Loops::best) fast_ = OneDnnConvolution::make(plan);
+Convolution<Real>::Convolution(const ConvolutionPlan& plan, Loops loops) : plan_(plan), loops_(loops) {
+  if (loops == Loops::plain) return;
+  if constexpr (std::is_same_v<Real, float>) fast_ = OneDnnConvolution::make(plan);
+  if (UnfoldedConvolution<Real>::pays(plan)) unfolded_ = std::make_unique<UnfoldedConvolution<Real>>();
 }
 template <class Real>
-Convolution<Real>::Convolution(const Convolution& other)
-    : Convolution(other.plan_, other.fast_ ? Loops::best : Loops::plain) {}
+Convolution<Real>::Convolution(const Convolution& other) : Convolution(other.plan_, other.loops_) {}
 template <class Real>
 Convolution<Real>::~Convolution() = default;
 
@@ -90,7 +91,8 @@ void Convolution<Real>::forward(const Real* weight, const Real* bias, std::size_
   taps_.resize(plan_.weight().size());
   for_each_weight(plan_, false, [&](std::size_t from, std::size_t to) { taps_[to] = weight[from]; });
   fill_pixels(rows * plan_.y.pixels(), plan_.y.channels, bias, y);
-  convolve(loops_of(plan_, rows), taps_.data(), x, y);
+  if (unfolded_) unfolded_->forward(plan_, taps_.data(), rows, x, y);
+  else convolve(loops_of(plan_, rows), taps_.data(), x, y);
 }
 
 template <class Real>
@@ -101,9 +103,10 @@ void Convolution<Real>::back(const Real* weight, const Real* bias, std::size_t r
       return;
     }
   taps_.resize(plan_.weight().size());
-  for_each_weight(plan_, true, [&](std::size_t from, std::size_t to) { taps_[to] = weight[from]; });
+  for_each_weight(plan_, !unfolded_, [&](std::size_t from, std::size_t to) { taps_[to] = weight[from]; });
   fill_pixels(rows * plan_.x.pixels(), plan_.x.channels, bias, dx);
-  convolve_back(loops_of(plan_, rows), taps_.data(), dy, dx);
+  if (unfolded_) unfolded_->back(plan_, taps_.data(), rows, dy, dx);
+  else convolve_back(loops_of(plan_, rows), taps_.data(), dy, dx);
 }
 
 template <class Real>
@@ -117,7 +120,8 @@ void Convolution<Real>::slopes(std::size_t rows, const Real* x, const Real* dy, 
       return;
     }
   std::ranges::fill(taps_, Real(0));
-  convolve_slopes(loops_of(plan_, rows), x, dy, taps_.data());
+  if (unfolded_) unfolded_->slopes(plan_, rows, x, dy, taps_.data());
+  else convolve_slopes(loops_of(plan_, rows), x, dy, taps_.data());
   for_each_weight(plan_, false,
                   [&](std::size_t of_block, std::size_t of_taps) { put_slope(to, g[of_block], taps_[of_taps]); });
 }

@@ -20,6 +20,8 @@ struct ConvolutionPlan {
 };
 
 class OneDnnConvolution;
+template <class Real>
+class UnfoldedConvolution;
 
 template <class Real>
 class Convolution {
@@ -39,8 +41,10 @@ class Convolution {
 
  private:
   ConvolutionPlan plan_;
-  LargeArray<Real> taps_;                    // weights or their slopes as the loops read them
-  std::unique_ptr<OneDnnConvolution> fast_;  // in float, where it pays
+  Loops loops_;
+  LargeArray<Real> taps_;                                // weights or their slopes as the loops read them
+  std::unique_ptr<OneDnnConvolution> fast_;              // in float, where it is installed
+  std::unique_ptr<UnfoldedConvolution<Real>> unfolded_;  // where it pays
 };
 
 // dL/d(bias) = sum of dy over all pixels, of a block that is wanted.

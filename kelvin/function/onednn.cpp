@@ -221,10 +221,19 @@ PrimitivePlan planned(const ConvolutionPlan& plan, ConvolutionTask task, std::si
   return PrimitivePlan(out);
 }
 
-bool has_fast_loops(const PrimitivePlan& plan) {
+// One of its loops for AVX2 writes beyond the slopes of kernels of one pixel, unless channels fill whole vectors (seen
+// with version 2.6).
+bool writes_beyond(std::string_view loops, const ConvolutionPlan& plan, ConvolutionTask task) {
+  constexpr std::size_t lanes = 8;
+  const std::size_t in = plan.x.channels / plan.groups, out = plan.y.channels / plan.groups;
+  return loops == "jit_1x1:avx2" && task == ConvolutionTask::slopes && (in % lanes != 0 || out % lanes != 0);
+}
+
+bool has_fast_loops(const PrimitivePlan& primitive, const ConvolutionPlan& plan, ConvolutionTask task) {
   const char* name = nullptr;
-  if (onednn().primitive_desc_query(plan.get(), dnnl_query_impl_info_str, 0, &name) != dnnl_success) return false;
-  return !std::string_view(name).starts_with("ref");
+  if (onednn().primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0, &name) != dnnl_success) return false;
+  const std::string_view loops = name;
+  return !loops.starts_with("ref") && !writes_beyond(loops, plan, task);
 }
 
 std::unique_ptr<OneDnnPrimitive> turned(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
@@ -249,7 +258,7 @@ TaskArguments arguments_of(ConvolutionTask task) {
 PreparedConvolution prepared(const ConvolutionPlan& plan, ConvolutionTask task, std::size_t rows, bool biased) {
   PreparedConvolution out{.rows = rows, .biased = biased, .work = nullptr, .turn = nullptr, .own_order = {}};
   const PrimitivePlan primitive = planned(plan, task, rows, biased);
-  if (!primitive || !has_fast_loops(primitive)) return out;
+  if (!primitive || !has_fast_loops(primitive, plan, task)) return out;
   const auto [x, weight, y] = arguments_of(task);
   const auto plain = weights_described(plan, false);
   const dnnl_memory_desc_t own = *onednn().primitive_desc_query_md(primitive.get(), dnnl_query_exec_arg_md, weight);

@@ -7,6 +7,7 @@
 #include "kelvin/core/settings.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/function/network.h"
+#include "tests/allocations.h"
 #include "tests/finite_difference.h"
 
 namespace kelvin {
@@ -112,6 +113,21 @@ TEST(Layers, AreTheSameInACopy) {
     const auto copy = network->copy();
     EXPECT_EQ(evaluated(*copy, q, {}, h), U) << kind.name;
     EXPECT_EQ(g, h) << kind.name;
+  }
+}
+
+// In float oneDNN lists the arguments of each call in memory of its own.
+TEST(Layers, AllocateNothingAfterTheFirstEvaluation) {
+  for (const Sample& kind : every_kind()) {
+    const auto network = make_likelihood<double>(kind.settings, kind.rows(5), {});
+    const auto q = some_point(dimension_of(*network), 0.5);
+    std::vector<double> g(q.size());
+    const auto offsets = offsets_of(network->blocks(), network->blocks());
+    const auto evaluate = [&] { (*network)({q.data(), offsets.data()}, {}, {g.data(), offsets.data()}); };
+    evaluate();
+    const std::size_t before = allocations;
+    evaluate();
+    EXPECT_EQ(allocations - before, 0u) << kind.name;
   }
 }
 

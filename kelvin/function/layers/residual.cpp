@@ -36,6 +36,7 @@ class ResidualLayer final : public Layer<Real> {
   explicit ResidualLayer(const LayerPlan& plan)
       : in_(plan.input.size()),
         out_(plan.output.size()),
+        identity_(plan.branches[1].empty()),
         layers_(plan.branches[0], plan.input),
         shortcut_(plan.branches[1], plan.input) {}
 
@@ -51,20 +52,22 @@ class ResidualLayer final : public Layer<Real> {
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
     std::copy_n(pass.dy, pass.rows * out_, layers_.output_slopes());
     layers_.backward(w, slopes_from(slopes, 0, layers_.blocks()), pass.dx);
-    Real* dx = nullptr;
-    if (pass.dx) {
-      past_.resize(std::max(past_.size(), pass.rows * in_));
-      dx = past_.data();
-    }
-    std::copy_n(pass.dy, pass.rows * out_, shortcut_.output_slopes());
-    shortcut_.backward(weights_from(w, layers_.blocks()), slopes_from(slopes, layers_.blocks(), shortcut_.blocks()),
-                       dx);
-    for (std::size_t k = 0; dx && k < pass.rows * in_; ++k) pass.dx[k] += dx[k];
+    if (!identity_) back_through_shortcut(w, pass, slopes);
+    const Real* dx = identity_ ? pass.dy : past_.data();
+    for (std::size_t k = 0; pass.dx && k < pass.rows * in_; ++k) pass.dx[k] += dx[k];
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<ResidualLayer>(*this); }
 
  private:
+  void back_through_shortcut(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) {
+    if (pass.dx) past_.resize(std::max(past_.size(), pass.rows * in_));
+    std::copy_n(pass.dy, pass.rows * out_, shortcut_.output_slopes());
+    shortcut_.backward(weights_from(w, layers_.blocks()), slopes_from(slopes, layers_.blocks(), shortcut_.blocks()),
+                       pass.dx ? past_.data() : nullptr);
+  }
+
   std::size_t in_, out_;
+  bool identity_;
   Stack<Real> layers_, shortcut_;
   LargeArray<Real> past_;  // dL/dx through the shortcut
 };

@@ -27,14 +27,15 @@ double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* o
   const int vectors = int((width + lanes<float> - 1) / lanes<float>);
   double total = 0;
   for (std::size_t s = 0; s < rows; ++s) {
-    const float *f = outputs + s * width, *y = targets + s * width;
+    const float* f = outputs + s * width;
     float top = f[0];
     for (std::size_t k = 1; k < width; ++k) top = f[k] > top ? f[k] : top;
     float shifted[most_classes], right[most_classes];
     for (std::size_t k = 0; k < std::size_t(vectors) * lanes<float>; ++k) {
       shifted[k] = k < width ? f[k] - top : -200;
-      right[k] = k < width ? y[k] : 0;
+      right[k] = 0;
     }
+    right[std::size_t(targets[s])] = 1;
     Floats e[most], sums = {}, rights = {};
     for (int v = 0; v < vectors; ++v) {
       const Floats x = load(shifted + v * lanes<float>);

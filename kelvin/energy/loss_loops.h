@@ -11,7 +11,7 @@ namespace kelvin {
 KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const float* outputs, const float* targets,
                                                 float* slopes))
 
-// The sum over rows of log sum exp(f) - f of the right class, y being 1 for it and else 0; writes the slopes. Up to 64
+// The sum over rows of log sum exp(f) - f of the right class, whose number is the target; writes the slopes. Up to 64
 // classes.
 inline constexpr std::size_t most_classes = 64;
 KELVIN_FOR_EACH_ISA(double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* outputs,

@@ -19,7 +19,8 @@ struct Problem {
   std::optional<Energy<Real>> energy;                               // U: mean loss plus prior / N
   std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
-  double rows() const { return double(std::max<std::size_t>(1, data.train.rows)); }  // N
+  // N: of rows, or of their steps where each has a target.
+  double rows() const { return double(std::max<std::size_t>(1, data.train.observations())); }
   PlacedFunction<Real> function() const {
     return {make_function<Real>(settings.model, data.train.input_shape()), recipe.blocks};
   }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations: functions of one number, applied to whole spans. To add one, write its value and its slope and add a row
-// in activation.cpp; the tests check the slope of every row.
+// in activation.simd.cpp; the tests check the slope of every row.
 #pragma once
 #include <span>
 #include <string_view>
 #include <type_traits>
 
+#include "kelvin/core/isa.h"
+
 namespace kelvin {
 
 template <class Real>
 struct ActivationOn {
-  void (*forward)(std::span<Real> x);                             // x becomes y = value(x)
-  void (*backward)(std::span<const Real> y, std::span<Real> dy);  // dy *= slope; every slope here is a function of y
+  void (*forward)(std::span<Real> x);                                // x becomes y = value(x)
+  void (*backward)(std::span<const Real> kept, std::span<Real> dy);  // dy *= slope; `kept` is y, or x if it needs that
+  bool needs_inputs;  // the slope is a function of x; of all others it is one of y, so that x need not be kept
 };
 
 struct Activation {
@@ -30,6 +33,8 @@ struct Activation {
   }
 };
 
+// The table, with loops for this machine.
+KELVIN_FOR_EACH_ISA(std::span<const Activation> activations())
 std::span<const Activation> activations();
 const Activation& activation_named(std::string_view name);
 

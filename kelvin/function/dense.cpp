@@ -45,6 +45,7 @@ struct DenseStage {
   std::size_t stride;       // of the rows of its values
   LargeArray<Real> values;  // rows x stride
   LargeArray<Real> packed;  // weights as its loops want them
+  LargeArray<Real> sums;    // what its activation was given, where that is asked for on the way back
 };
 
 // Rows of n numbers, one after another. Where they are narrow a call for each would cost more than it copies.
@@ -89,6 +90,7 @@ class Dense final : public Function<Real> {
                              Loops::wide,
                              last ? out : stride_for(out),
                              {},
+                             {},
                              {}};
       if (out <= narrow && (last || in > narrow)) layer.loops = Loops::few_out;
       else if (in <= narrow && !last) layer.loops = Loops::few_in;
@@ -111,9 +113,8 @@ class Dense final : public Function<Real> {
   std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass<Real>&) override {
     take(rows);
     if (one_go_) {
-      DenseStage<Real>& last = layers_.back();
-      hidden_forward(hidden_rows(last.values.data()), hidden_weights(w));
-      last.activation->forward({last.values.data(), count_ * last.stride});
+      hidden_forward(hidden_rows(layers_.back().values.data()), hidden_weights(w));
+      activate(layers_.back());
     }
     for (std::size_t l = 0; l < layers_.size() && !one_go_; ++l) layer_forward(l, w[2 * l], w[2 * l + 1]);
     return std::span<const Real>(layers_.back().values).first(count_ * outputs());
@@ -124,8 +125,7 @@ class Dense final : public Function<Real> {
   // Ends at the lowest layer that is wanted.
   void backward(Weights<const Real> w, const Slopes<Real>& to) override {
     if (one_go_) {
-      DenseStage<Real>& last = layers_.back();
-      last.activation->backward({last.values.data(), count_ * last.stride}, {delta_.data(), count_ * last.stride});
+      slope_of_activation(layers_.back(), delta_.data());
       return hidden_slopes(hidden_rows(delta_.data()), to.share, to.keep, hidden_weights(to.g));
     }
     const auto wanted = [&](std::size_t l) { return to.wanted.empty() || to.wanted[2 * l] || to.wanted[2 * l + 1]; };
@@ -135,8 +135,7 @@ class Dense final : public Function<Real> {
     for (std::size_t l = layers_.size(); l-- > lowest;) {
       DenseStage<Real>& layer = layers_[l];
       const LayerRows<Real> r = rows_of(l, delta_.data());
-      if (!through_relu)
-        layer.activation->backward({layer.values.data(), count_ * r.y_stride}, {r.y, count_ * r.y_stride});
+      if (!through_relu) slope_of_activation(layer, r.y);
       through_relu = false;
       if (wanted(l)) layer_slopes(l, r, to);
       if (l == lowest) break;
@@ -156,6 +155,7 @@ class Dense final : public Function<Real> {
     std::size_t widest = 0;
     for (auto& l : layers_) {
       l.values.resize(rows * l.stride + widest_vector);
+      if (l.activation->needs_inputs) l.sums.resize(rows * l.stride);
       widest = std::max(widest, l.stride);
     }
     delta_.resize(rows * widest + widest_vector);
@@ -185,7 +185,18 @@ class Dense final : public Function<Real> {
       gemm(1, {r.x, count_, r.in, r.x_stride}, {w, r.out, r.in, r.in, true}, 1, r.y, r.y_stride);
     }
     const bool done = layer.relu && (layer.loops == Loops::few_in || layer.loops == Loops::medium);
-    if (!done) layer.activation->forward({r.y, count_ * r.y_stride});
+    if (!done) activate(layer);
+  }
+
+  void activate(DenseStage<Real>& layer) {
+    const std::size_t n = count_ * layer.stride;
+    if (layer.activation->needs_inputs) std::copy_n(layer.values.data(), n, layer.sums.data());
+    layer.activation->forward({layer.values.data(), n});
+  }
+  void slope_of_activation(const DenseStage<Real>& layer, Real* dy) {
+    const std::size_t n = count_ * layer.stride;
+    const auto& kept = layer.activation->needs_inputs ? layer.sums : layer.values;
+    layer.activation->backward({kept.data(), n}, {dy, n});
   }
 
   void layer_slopes(std::size_t l, const LayerRows<Real>& r, const Slopes<Real>& to) {

@@ -125,11 +125,11 @@ TEST(Layers, AreTheSameInACopy) {
   }
 }
 
-TEST(Layers, ByNameAreTheNetworkOfTheirSizes) {
+void expect_network_of_sizes(const std::string& activation) {
   ModelSettings sizes;
   sizes.layers = {3, 7, 4, 2};
-  sizes.activation = {"tanh"};
-  const ModelSettings names = network_of({"dense 7", "tanh", "dense 4", "tanh", "dense 2"});
+  sizes.activation = {activation};
+  const ModelSettings names = network_of({"dense 7", activation, "dense 4", activation, "dense 2"});
   const auto a = make_likelihood<double>(sizes, some_rows(9), {}), b = make_likelihood<double>(names, some_rows(9), {});
   ASSERT_EQ(a->blocks().size(), b->blocks().size());
   for (std::size_t k = 0; k < a->blocks().size(); ++k) {
@@ -143,6 +143,11 @@ TEST(Layers, ByNameAreTheNetworkOfTheirSizes) {
   EXPECT_LT(distance(g, h), 1e-14);
   EXPECT_EQ(weighted_layers(sizes), 3u);
   EXPECT_EQ(weighted_layers(names), 3u);
+}
+
+TEST(Layers, ByNameAreTheNetworkOfTheirSizes) {
+  expect_network_of_sizes("tanh");  // whose slope is one of its values
+  expect_network_of_sizes("gelu");  // of its inputs
 }
 
 TEST(Layers, MistakesAreNamed) {

@@ -31,7 +31,7 @@ class ActivationLayer final : public Layer<Real> {
     if (!pass.dx) return;
     const std::size_t n = pass.rows * size_;
     std::copy_n(pass.dy, n, pass.dx);
-    acts_->backward({pass.y, n}, {pass.dx, n});
+    acts_->backward({acts_->needs_inputs ? pass.x : pass.y, n}, {pass.dx, n});
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<ActivationLayer>(*this); }
 

@@ -9,6 +9,7 @@
 #include "kelvin/function/affine.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/function/layers/sequence.h"
+#include "kelvin/function/sequence_loops.h"
 
 namespace kelvin {
 namespace {
@@ -59,7 +60,7 @@ class AttentionLayer final : public Layer<Real> {
         const Real* q = qkv_.data() + i * steps_ * 3 * width_ + head * each_;
         Real *P = shares(i, head), *o = weighted_.data() + i * steps_ * width_ + head * each_;
         gemm(scale_, slice(q), turned(slice(q + width_)), Real(0), P, steps_);
-        for (std::size_t t = 0; t < steps_; ++t) softmax(P + t * steps_, causal_ ? t + 1 : steps_);
+        softmax_rows(Shares<Real>{.rows = steps_, .width = steps_, .causal = causal_, .p = P});
         gemm(Real(1), square(P), slice(q + 2 * width_), Real(0), o, width_);
       }
     out().forward(all, weighted_.data(), w[2], w[3], pass.y);
@@ -79,13 +80,12 @@ class AttentionLayer final : public Layer<Real> {
       for (std::size_t head = 0; head < heads_; ++head) {
         const std::size_t at = i * steps_ * 3 * width_ + head * each_;
         const Real *q = qkv_.data() + at, *o = weighted_.data() + i * steps_ * width_ + head * each_;
-        const Real* P = shares(i, head);
+        Real* P = shares(i, head);
         Real* dq = slopes_.data() + at;
         const Factor<Real> dout{o, steps_, each_, width_};
         gemm(Real(1), turned(square(P)), dout, Real(0), dq + 2 * width_, 3 * width_);
         gemm(Real(1), dout, turned(slice(q + 2 * width_)), Real(0), dP, steps_);
-        for (std::size_t t = 0; t < steps_; ++t)
-          through_softmax(P + t * steps_, dP + t * steps_, causal_ ? t + 1 : steps_);
+        softmax_slopes(Shares<Real>{.rows = steps_, .width = steps_, .causal = causal_, .p = P, .dp = dP});
         gemm(scale_, square(dP), slice(q + width_), Real(0), dq, 3 * width_);
         gemm(scale_, turned(square(dP)), slice(q), Real(0), dq + width_, 3 * width_);
       }
@@ -104,24 +104,6 @@ class AttentionLayer final : public Layer<Real> {
   static Factor<Real> turned(Factor<Real> f) {
     f.turned = true;
     return f;
-  }
-
-  void softmax(Real* p, std::size_t seen) const {
-    const Real top = *std::max_element(p, p + seen);
-    Real sum = 0;
-    for (std::size_t s = 0; s < seen; ++s) {
-      p[s] = std::exp(p[s] - top);
-      sum += p[s];
-    }
-    const Real share = 1 / sum;
-    for (std::size_t s = 0; s < seen; ++s) p[s] *= share;
-    std::fill(p + seen, p + steps_, Real(0));
-  }
-  void through_softmax(const Real* p, Real* dp, std::size_t seen) const {
-    Real along = 0;
-    for (std::size_t s = 0; s < seen; ++s) along += p[s] * dp[s];
-    for (std::size_t s = 0; s < seen; ++s) dp[s] = p[s] * (dp[s] - along);
-    std::fill(dp + seen, dp + steps_, Real(0));
   }
 
   std::size_t steps_, width_, heads_, each_;  // each: numbers of a head

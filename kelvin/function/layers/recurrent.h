@@ -8,24 +8,10 @@
 #include "kelvin/function/affine.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/function/layers/sequence.h"
+#include "kelvin/function/sequence_loops.h"
 #include "kelvin/function/stack.h"
 
 namespace kelvin {
-
-// One row at one step. `gates` numbers of a cell for each unit: all units of the first gate, then those of the next.
-template <class Real>
-struct CellStep {
-  std::size_t units;
-  Real* gates = nullptr;  // W x + b of this step, to which cells that add them find W h + b added; becomes the gates
-  Real* recurrent = nullptr;       // W h + b by itself, of other cells
-  const Real* h_before = nullptr;  // h of the step before
-  const Real* c_before = nullptr;  // the state of the step before, of cells that have one
-  Real* h = nullptr;               // of this step, as c
-  Real* c = nullptr;
-  const Real* dh = nullptr;   // backward: dL/dh of this step
-  Real* dh_before = nullptr;  // added to, besides what comes by W h
-  Real* dc = nullptr;         // dL/dc of this step becomes that of the step before
-};
 
 inline constexpr Parameter recurrent_parameters[] = {
     {"units", "", "numbers that it hands on from step to step"},

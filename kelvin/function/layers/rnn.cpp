@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
-#include <cmath>
-
 #include "kelvin/function/layers/recurrent.h"
 
 namespace kelvin {
@@ -13,14 +11,11 @@ struct RnnCell {
 
   template <class Real>
   static void forward(const CellStep<Real>& s) {
-    for (std::size_t k = 0; k < s.units; ++k) {
-      s.gates[k] = std::tanh(s.gates[k]);
-      s.h[k] = s.gates[k];
-    }
+    rnn_forward(s);
   }
   template <class Real>
   static void backward(const CellStep<Real>& s) {
-    for (std::size_t k = 0; k < s.units; ++k) s.gates[k] = s.dh[k] * (1 - s.gates[k] * s.gates[k]);
+    rnn_backward(s);
   }
 };
 

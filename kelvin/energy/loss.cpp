@@ -128,7 +128,8 @@ struct SoftmaxCrossEntropy {
     return std::log(sum) - double(r.f[right] - top);
   }
   static double sum(const LossRows<float>& all) {
-    if (all.width > most_classes) return row_by_row<SoftmaxCrossEntropy>(all);
+    if (all.width > most_classes)
+      KELVIN_RETURN_BEST(softmax_of_many(all.rows, all.width, all.outputs, all.targets, all.slopes));
     KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes));
   }
   // exp(f) / sum exp(f)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kelvin/core/lanes.h"
+#include "kelvin/core/vector_math.h"
 #include "kelvin/energy/loss_loops.h"
 
 namespace kelvin::KELVIN_ISA {
@@ -48,6 +48,35 @@ double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* o
     for (int v = 0; v < vectors; ++v) store<float>(d + v * lanes<float>, e[v] * share - load(right + v * lanes<float>));
     std::memcpy(slopes + s * width, d, width * sizeof(float));
     total += double(__builtin_logf(all_sum)) - double(sum(rights));
+  }
+  return total;
+}
+
+double softmax_of_many(std::size_t rows, std::size_t width, const float* outputs, const float* targets, float* slopes) {
+  const std::size_t whole = width / lanes<float> * lanes<float>;
+  double total = 0;
+  for (std::size_t s = 0; s < rows; ++s) {
+    const float* f = outputs + s * width;
+    float* d = slopes + s * width;
+    Floats tops = load(f);
+    for (std::size_t k = 0; k < whole; k += lanes<float>) tops = load(f + k) > tops ? load(f + k) : tops;
+    float top = tops[0];
+    for (int lane = 1; lane < lanes<float>; ++lane) top = tops[lane] > top ? tops[lane] : top;
+    for (std::size_t k = whole; k < width; ++k) top = f[k] > top ? f[k] : top;
+    Floats sums = {};
+    for (std::size_t k = 0; k < width; k += lanes<float>) {
+      const std::size_t count = width - k < lanes<float> ? width - k : lanes<float>;
+      store_some(d + k, exp(load_some(f + k, count) - top), count);
+      sums += load_some(d + k, count);
+    }
+    const float all_sum = sum(sums), share = 1 / all_sum;
+    for (std::size_t k = 0; k < width; k += lanes<float>) {
+      const std::size_t count = width - k < lanes<float> ? width - k : lanes<float>;
+      store_some(d + k, load_some(d + k, count) * share, count);
+    }
+    const auto right = std::size_t(targets[s]);
+    d[right] -= 1;
+    total += double(__builtin_logf(all_sum)) - double(f[right] - top);
   }
   return total;
 }

@@ -4,26 +4,12 @@
 #include <algorithm>
 
 #include "kelvin/function/gemm.h"
+#include "kelvin/function/sequence_loops.h"
 
 namespace kelvin {
-namespace {
-
-constexpr std::size_t columns_at_once = 64;  // so that their sums stay in registers or the nearest cache
-
-template <class Real>
-void sum_columns(std::size_t rows, std::size_t width, std::size_t columns, const Real* x, Real* sum) {
-  Real part[columns_at_once] = {};
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t k = 0; k < columns; ++k) part[k] += x[i * width + k];
-  std::copy_n(part, columns, sum);
-}
-
-}  // namespace
-
 template <class Real>
 void sum_rows(std::size_t rows, std::size_t width, const Real* x, Real* sum) {
-  for (std::size_t k = 0; k < width; k += columns_at_once)
-    sum_columns(rows, width, std::min(columns_at_once, width - k), x + k, sum + k);
+  sum_over_rows(RowSums<Real>{rows, width, width, x, nullptr, sum});
 }
 
 template <class Real>
@@ -51,10 +37,11 @@ void Affine<Real>::weight_slopes(std::size_t rows, const Real* x, const Real* dy
 template <class Real>
 void Affine<Real>::bias_slopes(std::size_t rows, const Real* dy, const Slopes<Real>& slopes, std::size_t block) const {
   if (!wants(slopes, block)) return;
+  constexpr std::size_t columns_at_once = 64;
   for (std::size_t first = 0; first < out; first += columns_at_once) {
     Real sum[columns_at_once];
     const std::size_t columns = std::min(columns_at_once, out - first);
-    sum_columns(rows, out, columns, dy + first, sum);
+    sum_over_rows(RowSums<Real>{rows, out, columns, dy + first, nullptr, sum});
     Real* g = slopes.g[block] + first;
     for (std::size_t k = 0; k < columns; ++k)
       g[k] = (slopes.keep == 0 ? Real(0) : slopes.keep * g[k]) + slopes.share * sum[k];

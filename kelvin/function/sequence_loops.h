@@ -32,15 +32,42 @@ struct Shares {
   Real* dp = nullptr;  // backward: dL/dp, becomes that by what p was made of
 };
 
-#define KELVIN_SEQUENCE_LOOPS(Real)          \
-  void rnn_forward(const CellStep<Real>&);   \
-  void rnn_backward(const CellStep<Real>&);  \
-  void gru_forward(const CellStep<Real>&);   \
-  void gru_backward(const CellStep<Real>&);  \
-  void lstm_forward(const CellStep<Real>&);  \
-  void lstm_backward(const CellStep<Real>&); \
-  void softmax_rows(const Shares<Real>&);    \
-  void softmax_slopes(const Shares<Real>&)
+// Rows of `width` numbers that are normalised each by itself: z = (x - mean) / sqrt(variance + floor), y = gain z +
+// bias.
+template <class Real>
+struct NormalisedRows {
+  std::size_t rows, width;
+  Real* z;
+  Real* inverse;  // 1 / sqrt(variance + floor) of each row
+  const Real* gain;
+  const Real *x = nullptr, *bias = nullptr;  // forward
+  Real* y = nullptr;
+  Real floor = 0;
+  const Real* dy = nullptr;  // backward
+  Real* dx = nullptr;
+};
+
+// The sums over rows, which lie `width` numbers apart, of their first `columns` numbers, or of products of such.
+template <class Real>
+struct RowSums {
+  std::size_t rows, width, columns;
+  const Real* x;
+  const Real* times;  // or null
+  Real* sums;
+};
+
+#define KELVIN_SEQUENCE_LOOPS(Real)                    \
+  void rnn_forward(const CellStep<Real>&);             \
+  void rnn_backward(const CellStep<Real>&);            \
+  void gru_forward(const CellStep<Real>&);             \
+  void gru_backward(const CellStep<Real>&);            \
+  void lstm_forward(const CellStep<Real>&);            \
+  void lstm_backward(const CellStep<Real>&);           \
+  void softmax_rows(const Shares<Real>&);              \
+  void softmax_slopes(const Shares<Real>&);            \
+  void normalise(const NormalisedRows<Real>&);         \
+  void normalised_slopes(const NormalisedRows<Real>&); \
+  void sum_over_rows(const RowSums<Real>&)
 
 KELVIN_FOR_EACH_ISA(KELVIN_SEQUENCE_LOOPS(float))
 KELVIN_FOR_EACH_ISA(KELVIN_SEQUENCE_LOOPS(double))

@@ -150,17 +150,88 @@ KELVIN_INLINE void through_softmax(const Shares<Real>& s) {
   }
 }
 
+// The sum of what `term` makes of each vector of a row; `term` must be 0 where its arrays are.
+template <class Real>
+KELVIN_INLINE Real sum_of_row(std::size_t n, auto&& term) {
+  Lanes<Real> sums = {};
+  for_each_vector<Real>(n, [&](auto at) { sums += term(at); });
+  return sum(sums);
+}
+
+template <class Real>
+KELVIN_INLINE Real inverse_root(Real x) {
+  return 1 / root(all(x))[0];
+}
+
+template <class Real>
+KELVIN_INLINE void forward_normalise(const NormalisedRows<Real>& r) {
+  const Real share = 1 / Real(r.width);
+  for (std::size_t i = 0; i < r.rows; ++i) {
+    const Real* x = r.x + i * r.width;
+    Real *z = r.z + i * r.width, *y = r.y + i * r.width;
+    const Real mean = share * sum_of_row<Real>(r.width, [&](auto at) { return at.of(x); });
+    for_each_vector<Real>(r.width, [&](auto at) { at.put(z, at.of(x) - mean); });
+    const Real variance = share * sum_of_row<Real>(r.width, [&](auto at) { return at.of(z) * at.of(z); });
+    const Real inverse = inverse_root(variance + r.floor);
+    r.inverse[i] = inverse;
+    for_each_vector<Real>(r.width, [&](auto at) {
+      const auto normalised = at.of(z) * inverse;
+      at.put(z, normalised);
+      at.put(y, at.of(r.gain) * normalised + at.of(r.bias));
+    });
+  }
+}
+// With u = gain dy:  dx = (u - mean(u) - z mean(u z)) / sqrt(variance + floor)
+template <class Real>
+KELVIN_INLINE void backward_normalise(const NormalisedRows<Real>& r) {
+  const Real share = 1 / Real(r.width);
+  for (std::size_t i = 0; i < r.rows; ++i) {
+    const Real *dy = r.dy + i * r.width, *z = r.z + i * r.width;
+    Real* dx = r.dx + i * r.width;
+    const Real inverse = r.inverse[i];
+    const Real mean = share * sum_of_row<Real>(r.width, [&](auto at) { return at.of(r.gain) * at.of(dy); });
+    const Real along = share * sum_of_row<Real>(r.width, [&](auto at) { return at.of(r.gain) * at.of(dy) * at.of(z); });
+    for_each_vector<Real>(
+        r.width, [&](auto at) { at.put(dx, inverse * (at.of(r.gain) * at.of(dy) - mean - at.of(z) * along)); });
+  }
+}
+
+// Some vectors of columns at a time, so that their sums stay in registers.
+template <class Real, int vectors>
+KELVIN_INLINE void add_columns(const RowSums<Real>& r, std::size_t first, std::size_t count) {
+  Lanes<Real> sums[vectors] = {};
+  for (std::size_t i = 0; i < r.rows; ++i)
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = i * r.width + first + std::size_t(v * lanes<Real>);
+      const auto x = load_some(r.x + at, count);
+      sums[v] += r.times ? x * load_some(r.times + at, count) : x;
+    }
+  for (int v = 0; v < vectors; ++v) store_some(r.sums + first + std::size_t(v * lanes<Real>), sums[v], count);
+}
+template <class Real>
+KELVIN_INLINE void add_rows(const RowSums<Real>& r) {
+  constexpr int many = 4;
+  std::size_t k = 0;
+  for (; k + many * lanes<Real> <= r.columns; k += many * lanes<Real>)
+    add_columns<Real, many>(r, k, std::size_t(lanes<Real>));
+  for (; k < r.columns; k += lanes<Real>)
+    add_columns<Real, 1>(r, k, r.columns - k < lanes<Real> ? r.columns - k : std::size_t(lanes<Real>));
+}
+
 }  // namespace
 
-#define KELVIN_SEQUENCE_LOOPS_HERE(Real)                            \
-  void rnn_forward(const CellStep<Real>& s) { forward_rnn(s); }     \
-  void rnn_backward(const CellStep<Real>& s) { backward_rnn(s); }   \
-  void gru_forward(const CellStep<Real>& s) { forward_gru(s); }     \
-  void gru_backward(const CellStep<Real>& s) { backward_gru(s); }   \
-  void lstm_forward(const CellStep<Real>& s) { forward_lstm(s); }   \
-  void lstm_backward(const CellStep<Real>& s) { backward_lstm(s); } \
-  void softmax_rows(const Shares<Real>& s) { softmax(s); }          \
-  void softmax_slopes(const Shares<Real>& s) { through_softmax(s); }
+#define KELVIN_SEQUENCE_LOOPS_HERE(Real)                                           \
+  void rnn_forward(const CellStep<Real>& s) { forward_rnn(s); }                    \
+  void rnn_backward(const CellStep<Real>& s) { backward_rnn(s); }                  \
+  void gru_forward(const CellStep<Real>& s) { forward_gru(s); }                    \
+  void gru_backward(const CellStep<Real>& s) { backward_gru(s); }                  \
+  void lstm_forward(const CellStep<Real>& s) { forward_lstm(s); }                  \
+  void lstm_backward(const CellStep<Real>& s) { backward_lstm(s); }                \
+  void softmax_rows(const Shares<Real>& s) { softmax(s); }                         \
+  void softmax_slopes(const Shares<Real>& s) { through_softmax(s); }               \
+  void normalise(const NormalisedRows<Real>& r) { forward_normalise(r); }          \
+  void normalised_slopes(const NormalisedRows<Real>& r) { backward_normalise(r); } \
+  void sum_over_rows(const RowSums<Real>& r) { add_rows(r); }
 
 KELVIN_SEQUENCE_LOOPS_HERE(float)
 KELVIN_SEQUENCE_LOOPS_HERE(double)

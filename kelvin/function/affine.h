@@ -8,14 +8,32 @@ namespace kelvin {
 template <class Real>
 struct Affine {
   std::size_t in, out;
-  void forward(std::size_t rows, const Real* x, const Real* W, const Real* b, Real* y) const;
+  LargeArray<Real> packed = {};  // W as products of our own take it, where it is small
+  void forward(std::size_t rows, const Real* x, const Real* W, const Real* b, Real* y);
   // dW = dy' x, written where that block is wanted.
   void weight_slopes(std::size_t rows, const Real* x, const Real* dy, const Slopes<Real>&, std::size_t block) const;
   // db = sum of dy over the rows, likewise.
   void bias_slopes(std::size_t rows, const Real* dy, const Slopes<Real>&, std::size_t block) const;
   // dx = dy W
-  void input_slopes(std::size_t rows, const Real* dy, const Real* W, Real* dx) const;
+  void input_slopes(std::size_t rows, const Real* dy, const Real* W, Real* dx);
 };
+
+// Rows of c, `c_row` numbers apart, become a b + keep c + bias, b of depth x columns being packed.
+template <class Real>
+struct StridedRows {
+  std::size_t rows;
+  const Real* a;
+  std::size_t a_row;
+  Real* c;
+  std::size_t c_row;
+};
+template <class Real>
+void multiply_packed(const StridedRows<Real>&, std::size_t depth, std::size_t columns, const Real* packed,
+                     const Real* bias, Real keep);
+
+// Packs a matrix as it is (pack_turned packs its transpose).
+template <class Real>
+void pack(std::size_t rows, std::size_t columns, const Real* from, Real* to);
 
 template <class Real>
 bool wants(const Slopes<Real>& slopes, std::size_t block) {

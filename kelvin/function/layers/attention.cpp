@@ -47,14 +47,16 @@ class AttentionLayer final : public Layer<Real> {
         heads_(whole_number(plan.numbers, "heads")),
         each_(width_ / heads_),
         causal_(is_set(plan.numbers, "causal")),
-        scale_(Real(1 / std::sqrt(double(each_)))) {}
+        scale_(Real(1 / std::sqrt(double(each_)))),
+        in_{width_, 3 * width_},
+        out_{width_, width_} {}
 
   void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>&) override {
     const std::size_t all = pass.rows * steps_;
     grow(qkv_, all * 3 * width_);
     grow(weighted_, all * width_);
     grow(shares_, all * heads_ * steps_);
-    in().forward(all, pass.x, w[0], w[1], qkv_.data());
+    in_.forward(all, pass.x, w[0], w[1], qkv_.data());
     for (std::size_t i = 0; i < pass.rows; ++i)
       for (std::size_t head = 0; head < heads_; ++head) {
         const Real* q = qkv_.data() + i * steps_ * 3 * width_ + head * each_;
@@ -63,18 +65,18 @@ class AttentionLayer final : public Layer<Real> {
         softmax_rows(Shares<Real>{.rows = steps_, .width = steps_, .causal = causal_, .p = P});
         gemm(Real(1), square(P), slice(q + 2 * width_), Real(0), o, width_);
       }
-    out().forward(all, weighted_.data(), w[2], w[3], pass.y);
+    out_.forward(all, weighted_.data(), w[2], w[3], pass.y);
   }
 
   // dv = P' do, dP = do v', dS = P (dP - sum over s of P dP), dq = dS k / sqrt(n), dk = dS' q / sqrt(n)
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
     const std::size_t all = pass.rows * steps_;
-    out().weight_slopes(all, weighted_.data(), pass.dy, slopes, 2);
-    out().bias_slopes(all, pass.dy, slopes, 3);
+    out_.weight_slopes(all, weighted_.data(), pass.dy, slopes, 2);
+    out_.bias_slopes(all, pass.dy, slopes, 3);
     if (!pass.dx && !wants(slopes, 0) && !wants(slopes, 1)) return;
     grow(slopes_, all * 3 * width_);
     grow(share_slopes_, steps_ * steps_);
-    out().input_slopes(all, pass.dy, w[2], weighted_.data());
+    out_.input_slopes(all, pass.dy, w[2], weighted_.data());
     Real* dP = share_slopes_.data();
     for (std::size_t i = 0; i < pass.rows; ++i)
       for (std::size_t head = 0; head < heads_; ++head) {
@@ -89,15 +91,13 @@ class AttentionLayer final : public Layer<Real> {
         gemm(scale_, square(dP), slice(q + width_), Real(0), dq, 3 * width_);
         gemm(scale_, turned(square(dP)), slice(q), Real(0), dq + width_, 3 * width_);
       }
-    in().weight_slopes(all, pass.x, slopes_.data(), slopes, 0);
-    in().bias_slopes(all, slopes_.data(), slopes, 1);
-    if (pass.dx) in().input_slopes(all, slopes_.data(), w[0], pass.dx);
+    in_.weight_slopes(all, pass.x, slopes_.data(), slopes, 0);
+    in_.bias_slopes(all, slopes_.data(), slopes, 1);
+    if (pass.dx) in_.input_slopes(all, slopes_.data(), w[0], pass.dx);
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<AttentionLayer>(*this); }
 
  private:
-  Affine<Real> in() const { return {width_, 3 * width_}; }
-  Affine<Real> out() const { return {width_, width_}; }
   Real* shares(std::size_t row, std::size_t head) { return shares_.data() + (row * heads_ + head) * steps_ * steps_; }
   Factor<Real> slice(const Real* q) const { return {q, steps_, each_, 3 * width_}; }
   Factor<Real> square(const Real* P) const { return {P, steps_, steps_, steps_}; }
@@ -109,6 +109,7 @@ class AttentionLayer final : public Layer<Real> {
   std::size_t steps_, width_, heads_, each_;  // each: numbers of a head
   bool causal_;
   Real scale_;
+  Affine<Real> in_, out_;
   LargeArray<Real> qkv_, slopes_;  // queries, keys and values of each row and step, and their slopes
   LargeArray<Real> shares_;        // P of each row and head
   LargeArray<Real> weighted_;      // o of each row and step, then its slopes

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "kelvin/function/affine.h"
-#include "kelvin/function/gemm.h"
 #include "kelvin/function/layers/sequence.h"
+#include "kelvin/function/product.h"
 #include "kelvin/function/sequence_loops.h"
 #include "kelvin/function/stack.h"
 
@@ -49,7 +49,8 @@ class Recurrent final : public Layer<Real> {
   explicit Recurrent(const LayerPlan& plan)
       : steps_(plan.input[0]), units_(whole_number(plan.numbers, "units")), all_(plan.output.rank() == 2) {
     levels_.resize(whole_number(plan.numbers, "layers"));
-    for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].inputs = l == 0 ? plan.input[1] : units_;
+    for (std::size_t l = 0; l < levels_.size(); ++l)
+      levels_[l].of_x = {l == 0 ? plan.input[1] : units_, gates_of_step()};
     zeros_.assign(units_, Real(0));
     bias_.resize(gates_of_step());
   }
@@ -94,7 +95,7 @@ class Recurrent final : public Layer<Real> {
 
  private:
   struct Level {
-    std::size_t inputs = 0;
+    Affine<Real> of_x = {0, 0};
     LargeArray<Real> gates = {}, recurrent = {};  // of each row and step; after the backward pass, their slopes
     LargeArray<Real> state = {}, before = {};     // c, and h of the step before
     LargeArray<Real> h = {};                      // outputs, unless they are those of the whole
@@ -130,14 +131,16 @@ class Recurrent final : public Layer<Real> {
   void read(Level& level, Weights<const Real> w, std::size_t rows, const Real* x, Real* h) {
     const std::size_t width = gates_of_step();
     for (std::size_t k = 0; k < width; ++k) bias_[k] = w[2][k] + (Cell::separate ? Real(0) : w[3][k]);
-    Affine<Real>{level.inputs, width}.forward(rows * steps_, x, w[0], bias_.data(), level.gates.data());
+    level.of_x.forward(rows * steps_, x, w[0], bias_.data(), level.gates.data());
+    grow(packed_, packed_size(units_, width));
+    pack_turned(width, units_, w[1], packed_.data());
     for (std::size_t t = 0; t < steps_; ++t) {
       Real* product = (Cell::separate ? level.recurrent : level.gates).data() + t * width;
       if (Cell::separate)
         for (std::size_t i = 0; i < rows; ++i) std::copy_n(w[3], width, product + i * steps_ * width);
       if (t > 0)
-        gemm(Real(1), {h + (t - 1) * units_, rows, units_, steps_ * units_}, {w[1], width, units_, units_, true},
-             Real(1), product, steps_ * width);
+        multiply_packed<Real>({rows, h + (t - 1) * units_, steps_ * units_, product, steps_ * width}, units_, width,
+                              packed_.data(), nullptr, 1);
       for (std::size_t i = 0; i < rows; ++i) {
         CellStep<Real> step = step_of(level, i, t);
         if (t == 0) std::fill_n(level.before.data() + i * steps_ * units_, units_, Real(0));
@@ -152,6 +155,8 @@ class Recurrent final : public Layer<Real> {
   void unroll(Level& level, Weights<const Real> w, std::size_t rows, Real* dh) {
     const std::size_t width = gates_of_step();
     std::fill_n(state_slopes_.data(), rows * units_, Real(0));
+    grow(packed_, packed_size(width, units_));
+    pack(width, units_, w[1], packed_.data());
     for (std::size_t t = steps_; t-- > 0;) {
       for (std::size_t i = 0; i < rows; ++i) {
         CellStep<Real> step = step_of(level, i, t);
@@ -163,15 +168,16 @@ class Recurrent final : public Layer<Real> {
       }
       const Real* slopes = (Cell::separate ? level.recurrent : level.gates).data() + t * width;
       if (t > 0)
-        gemm(Real(1), {slopes, rows, width, steps_ * width}, {w[1], width, units_, units_}, Real(1),
-             dh + (t - 1) * units_, steps_ * units_);
+        multiply_packed<Real>({rows, slopes, steps_ * width, dh + (t - 1) * units_, steps_ * units_}, width, units_,
+                              packed_.data(), nullptr, 1);
     }
   }
 
   void write(Level& level, Weights<const Real> w, std::size_t rows, const Real* x, Real* dx,
              const Slopes<Real>& slopes) {
     const std::size_t width = gates_of_step(), all = rows * steps_;
-    const Affine<Real> of_x{level.inputs, width}, of_h{units_, width};
+    Affine<Real>& of_x = level.of_x;
+    const Affine<Real> of_h{units_, width};
     const Real* recurrent = (Cell::separate ? level.recurrent : level.gates).data();
     of_x.weight_slopes(all, x, level.gates.data(), slopes, 0);
     of_h.weight_slopes(all, level.before.data(), recurrent, slopes, 1);
@@ -189,7 +195,8 @@ class Recurrent final : public Layer<Real> {
   std::vector<Level> levels_;
   std::vector<Real> zeros_, bias_;
   LargeArray<Real> slopes_[2], state_slopes_;
-  LargeArray<Real> sums_;  // of the gates of a step, and what a first step has nobody to hand to
+  LargeArray<Real> packed_;  // W_hh of the level at hand
+  LargeArray<Real> sums_;    // of the gates of a step, and what a first step has nobody to hand to
 };
 
 }  // namespace kelvin

@@ -184,7 +184,7 @@ std::size_t weighted_in(const Value& list) {
     const Choice choice = layer_chosen(item);
     const LayerRow& row = layer_named(choice.name, choice.where);
     count += row.weighted;
-    if (row.list) count += weighted_in(row.list(choice));
+    if (row.layers) count += weighted_in(row.layers(choice, row.sample.input));
     for (const auto& [key, value] : choice.values)
       if (const auto* inner = std::get_if<Value::List>(&value.is)) {
         if (inner->empty() || !std::holds_alternative<Value::List>(inner->front().is)) count += weighted_in(value);

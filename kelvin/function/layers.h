@@ -17,6 +17,7 @@ struct LayerPlan {
   Shape input, output;
   std::vector<Block> blocks = {};                     // its own, named within the layer: "weight", "bias"
   std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
+  std::size_t kept = 0;                               // numbers that it keeps of a row besides its outputs
   double multiply_adds = 0;                           // of a forward pass of one row, those of branches aside
   std::uint16_t place = 0;                            // among all layers, for what is drawn at random
   // Its first block is that of this layer, counted from 0 in the list in which both stand: one block of the network.
@@ -61,8 +62,8 @@ struct LayerRow {
   LayerSample sample;
   bool random = false;        // draws at random in training
   bool couples_rows = false;  // the outputs of a row depend on the other rows in training
-  // The layers that it stands for, of one that is a list of others: counted where layers are numbered.
-  Value (*list)(const Choice&) = nullptr;
+  // Of an architecture: the layers that it stands for. How many of them have weights does not depend on the input.
+  Value (*layers)(const Choice&, const Shape& input) = nullptr;
   // Its plan beside an earlier layer of its list whose first block it shares, and the kind of that one; `plan` then
   // says that there is none.
   LayerPlan (*plan_sharing)(const Choice&, const Shape& input, const LayerPlan& owner) = nullptr;

@@ -15,7 +15,7 @@ constexpr std::size_t most_numbers_at_once = std::size_t(1) << 26, fewest_rows_a
 std::size_t numbers_per_row(const std::vector<LayerPlan>& plans) {
   std::size_t count = 0;
   for (const LayerPlan& plan : plans) {
-    count += plan.output.size();
+    count += plan.output.size() + plan.kept;
     for (const auto& branch : plan.branches) count += numbers_per_row(branch);
   }
   return count;

@@ -9,6 +9,7 @@
 #include "kelvin/function/network.h"
 #include "kelvin/function/stack.h"
 #include "kelvin/io/npy.h"
+#include "tests/allocations.h"
 #include "tests/finite_difference.h"
 
 namespace kelvin {
@@ -244,6 +245,26 @@ TEST(Sequences, AreScoredStepByStep) {
       for (std::size_t k = 0; k < q.size(); ++k) sum[k] += of_row[k] / double(rows);
     }
     EXPECT_LT(distance(sum, g), 1e-13);
+  }
+}
+
+TEST(Sequences, AllocateNothingAfterTheFirstCall) {
+  for (const char* layers : {"transformer 7 4 1 2 3", "char_lstm 7 2 3 2"}) {
+    const auto network = make_likelihood<float>(language_model({layers}), some_words(8, 3, 7), {});
+    std::vector<Block> blocks = network->blocks();
+    lay_out(blocks);
+    const auto offsets = offsets_of(network->blocks(), blocks);
+    const std::vector<float> q(parameter_count(blocks), 0.1f);
+    std::vector<float> g(q.size());
+    const auto evaluate = [&](Batch rows) {
+      (*network)({q.data(), offsets.data()}, {.rows = rows}, {g.data(), offsets.data()});
+    };
+    const std::vector<std::uint32_t> some = {5, 0, 7, 2, 2};
+    evaluate(some);
+    const std::size_t before = allocations;
+    evaluate(some);
+    evaluate(Batch(some).first(3));
+    EXPECT_EQ(allocations, before) << layers;
   }
 }
 

@@ -27,6 +27,7 @@ LayerPlan attention_plan(const Choice& numbers, const Shape& input) {
                 d, heads, d);
   is_set(numbers, "causal");
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
+  plan.kept = steps * (7 * d + heads * steps);
   plan.multiply_adds = double(steps) * double(d) * (4 * double(d) + 2 * double(steps));
   const auto add = [&](const char* name, const Shape& shape, Role role) {
     plan.blocks.push_back({.name = name, .shape = shape, .role = role, .fan_in = d, .fan_out = d});

@@ -12,7 +12,7 @@ constexpr Parameter char_lstm_parameters[] = {
     {"layers", "1", "of it"},
 };
 
-Value char_lstm_list(const Choice& c) {
+Value char_lstm_layers(const Choice& c, const Shape&) {
   const std::size_t words = whole_number(c, "vocabulary");
   return Value(std::vector<std::string>{fmt::format("embedding {} {}", words, whole_number(c, "numbers")),
                                         fmt::format("lstm {} {}", whole_number(c, "units"), whole_number(c, "layers")),
@@ -21,8 +21,8 @@ Value char_lstm_list(const Choice& c) {
 
 }  // namespace
 
-KELVIN_EXPANDED_ROW(char_lstm, char_lstm_parameters, char_lstm_list,
-                    "embedding, lstm and a number for each word at each step",
-                    {{5}, "['char_lstm 4 2 3 layers 2', 'mean_over_steps', 'dense 2']", 4})
+KELVIN_ARCHITECTURE_ROW(char_lstm, char_lstm_parameters, char_lstm_layers,
+                        "embedding, lstm and a number for each word at each step",
+                        {{5}, "['char_lstm 4 2 3 layers 2', 'mean_over_steps', 'dense 2']", 4})
 
 }  // namespace kelvin

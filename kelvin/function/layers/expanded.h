@@ -8,10 +8,10 @@
 namespace kelvin {
 
 // The list may hold what layers in a run file are written as: "dense 16", or groups.
-template <Value (*list)(const Choice&)>
+template <Value (*layers)(const Choice&, const Shape& input)>
 LayerPlan expanded_plan(const Choice& numbers, const Shape& input) {
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  plan.branches.push_back(plan_layers(list(numbers), input));
+  plan.branches.push_back(plan_layers(layers(numbers, input), input));
   plan.output = output_of(plan.branches[0], input);
   return plan;
 }
@@ -35,7 +35,7 @@ class Expanded final : public Layer<Real> {
 };
 
 // A row of the table of layers; what follows `meaning` begins with its sample.
-#define KELVIN_EXPANDED_ROW(NAME, parameters, list, meaning, ...) \
-  KELVIN_LAYER_ROW(NAME, Expanded, parameters, false, expanded_plan<list>, meaning, __VA_ARGS__, false, false, list)
+#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...) \
+  KELVIN_LAYER_ROW(NAME, Expanded, parameters, false, expanded_plan<layers>, meaning, __VA_ARGS__, false, false, layers)
 
 }  // namespace kelvin

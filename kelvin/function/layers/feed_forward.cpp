@@ -12,25 +12,17 @@ constexpr Parameter feed_forward_parameters[] = {
     {"activation", "\"relu\"", "f: a row of `kelvin list activations`"},
 };
 
-LayerPlan feed_forward_plan(const Choice& numbers, const Shape& input) {
-  activation_named(numbers.text("activation"));
-  const std::size_t each = input.size() / steps_of(input);
-  LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  plan.branches.push_back(
-      plan_layers(Value(std::vector<std::string>{fmt::format("dense {}", whole_number(numbers, "units")),
-                                                 numbers.text("activation"), fmt::format("dense {}", each)}),
-                  input));
-  return plan;
+Value feed_forward_layers(const Choice& c, const Shape& input) {
+  const std::string activation = c.text("activation");
+  activation_named(activation);
+  return Value(std::vector<std::string>{fmt::format("dense {}", whole_number(c, "units")), activation,
+                                        fmt::format("dense {}", input.size() / steps_of(input))});
 }
-
-// Counted only: its second layer has as many outputs as it is given inputs.
-Value feed_forward_list(const Choice&) { return Value(std::vector<std::string>{"dense 1", "dense 1"}); }
 
 }  // namespace
 
-KELVIN_LAYER_ROW(feed_forward, Expanded, feed_forward_parameters, false, feed_forward_plan,
-                 "two fully connected layers with an activation between, at each step of a sequence",
-                 {{5, 3}, "['feed_forward 4 activation tanh', 'mean_over_steps', 'dense 2']"}, false, false,
-                 feed_forward_list)
+KELVIN_ARCHITECTURE_ROW(feed_forward, feed_forward_parameters, feed_forward_layers,
+                        "two fully connected layers with an activation between, at each step of a sequence",
+                        {{5, 3}, "['feed_forward 4 activation tanh', 'mean_over_steps', 'dense 2']"})
 
 }  // namespace kelvin

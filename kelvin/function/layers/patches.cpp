@@ -29,6 +29,7 @@ LayerPlan patches_plan(const Choice& numbers, const Shape& input) {
   LayerPlan plan{.numbers = numbers,
                  .input = input,
                  .output = {steps, out},
+                 .kept = input.size(),
                  .multiply_adds = double(steps) * double(in) * double(out)};
   plan.blocks.push_back(
       {.name = "weight", .shape = {out, input[0], height, width}, .role = Role::weight, .fan_in = in, .fan_out = out});

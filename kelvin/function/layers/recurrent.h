@@ -37,6 +37,7 @@ LayerPlan recurrent_plan(const Choice& numbers, const Shape& input) {
     add("weight_hh", {out, units}, Role::weight);
     add("bias_ih", {out}, Role::bias);
     add("bias_hh", {out}, Role::bias);
+    plan.kept += steps * units * (2 * gates + 3);
     plan.multiply_adds += double(steps) * double(out) * double(from + units);
   }
   return plan;

@@ -18,7 +18,7 @@ constexpr Parameter transformer_parameters[] = {
     {"activation", "\"relu\"", "a row of `kelvin list activations`"},
 };
 
-Value transformer_list(const Choice& c) {
+Value transformer_layers(const Choice& c, const Shape&) {
   const std::size_t words = whole_number(c, "vocabulary"), width = whole_number(c, "width");
   const std::size_t given = whole_number(c, "units", 0), units = given > 0 ? given : 4 * width;
   std::vector<std::string> names = {fmt::format("embedding {} {}", words, width), "positional"};
@@ -32,11 +32,12 @@ Value transformer_list(const Choice& c) {
 
 }  // namespace
 
-KELVIN_EXPANDED_ROW(transformer, transformer_parameters, transformer_list,
-                    "a transformer on words: a number for each word at each step",
-                    {{3},
-                     "['transformer 4 2 2 1 3 activation tanh', 'transformer_block 2 3 activation tanh', 'last_step', "
-                     "'dense 2']",
-                     4})
+KELVIN_ARCHITECTURE_ROW(
+    transformer, transformer_parameters, transformer_layers,
+    "a transformer on words: a number for each word at each step",
+    {{3},
+     "['transformer 4 2 2 1 3 activation tanh', 'transformer_block 2 3 activation tanh', 'last_step', "
+     "'dense 2']",
+     4})
 
 }  // namespace kelvin

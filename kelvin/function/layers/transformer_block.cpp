@@ -28,7 +28,7 @@ std::vector<Names> transformer_block_branches(const Choice& c) {
   return {{attention}, {"layer_norm"}, {forward}, {"layer_norm"}};
 }
 
-Value transformer_block_list(const Choice& c) {
+Value transformer_block_layers(const Choice& c, const Shape&) {
   Names all;
   for (const Names& names : transformer_block_branches(c)) all.insert(all.end(), names.begin(), names.end());
   return Value(all);
@@ -112,6 +112,6 @@ KELVIN_LAYER_ROW(
     {{5, 4},
      "['transformer_block 2 3 activation tanh', 'transformer_block 1 3 causal 1 norm last activation tanh', "
      "'last_step', 'dense 2']"},
-    false, false, transformer_block_list)
+    false, false, transformer_block_layers)
 
 }  // namespace kelvin

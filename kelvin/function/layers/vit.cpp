@@ -17,7 +17,7 @@ constexpr Parameter vit_parameters[] = {
     {"activation", "\"relu\"", "a row of `kelvin list activations`"},
 };
 
-Value vit_list(const Choice& c) {
+Value vit_layers(const Choice& c, const Shape&) {
   const std::size_t width = whole_number(c, "width"), given = whole_number(c, "units", 0);
   const auto [high, wide] = height_and_width(c, "patch");
   std::vector<std::string> names = {fmt::format("patches {}x{} {}", high, wide, width), "class_token", "positional"};
@@ -31,7 +31,8 @@ Value vit_list(const Choice& c) {
 
 }  // namespace
 
-KELVIN_EXPANDED_ROW(vit, vit_parameters, vit_list, "a transformer on patches of an image: a number for each class",
-                    {{2, 4, 4}, "['vit 2 4 2 2 3 units 3 activation tanh']"})
+KELVIN_ARCHITECTURE_ROW(vit, vit_parameters, vit_layers,
+                        "a transformer on patches of an image: a number for each class",
+                        {{2, 4, 4}, "['vit 2 4 2 2 3 units 3 activation tanh']"})
 
 }  // namespace kelvin

@@ -82,6 +82,7 @@ void evaluate_at(const RunSettings& settings, const EvaluateArguments& options) 
     out["loss"] = score.loss;
     if (!std::isnan(score.accuracy)) out["accuracy"] = score.accuracy;
     if (!std::isnan(score.rmse)) out["rmse"] = score.rmse;
+    if (!std::isnan(score.perplexity)) out["perplexity"] = score.perplexity;
   }
   if (options.gradient) out["gradient"] = by_block<Real>(problem.recipe, g);
   if constexpr (std::is_same_v<Real, double>)

@@ -41,6 +41,7 @@ std::string shown(std::string_view split, const ScoreRecord& score) {
   if (score.accuracy) text += fmt::format(" {:.2f} %", 100 * *score.accuracy);
   text += fmt::format(" loss {:.4g}", score.loss);
   if (score.rmse) text += fmt::format(" rmse {:.4g}", *score.rmse);
+  if (score.perplexity) text += fmt::format(" perplexity {:.4g}", *score.perplexity);
   return text;
 }
 

@@ -29,6 +29,8 @@ bool has_network(const Samples& samples) {
   return has_draws(samples) && !settings.model.layers.empty() && settings.store.weights != "none";
 }
 
+bool has_one_target_a_row(const Samples& samples) { return has_network(samples) && samples.record.targets.steps == 0; }
+
 bool has_few_weights(const Samples& samples) {
   constexpr std::size_t few = 20000;
   return samples.draws > 1 && has_network(samples) && samples.record.parameters <= few;
@@ -37,13 +39,14 @@ bool has_few_weights(const Samples& samples) {
 bool is_tempered(const Samples& samples) { return has_draws(samples) && samples.record.tempering; }
 
 bool classifies_a_plane(const Samples& samples) {
-  return has_network(samples) && samples.record.inputs.names.size() == 2 && samples.record.targets.classes.size() > 1;
+  return has_one_target_a_row(samples) && samples.record.inputs.names.size() == 2 &&
+         samples.record.targets.classes.size() > 1;
 }
 
 // Enough draws to leave rows out by weighing them.
 bool samples_a_posterior(const Samples& samples) {
   constexpr std::size_t enough_draws = 100;
-  if (!has_network(samples) || samples.draws * samples.walkers < enough_draws) return false;
+  if (!has_one_target_a_row(samples) || samples.draws * samples.walkers < enough_draws) return false;
   const Loss& loss = loss_named(samples.record.settings.model.loss);
   const bool has_density = loss.probabilities<double>() || loss.noise;
   return has_density && std::any_of(samples.record.part.begin(), samples.record.part.end(),
@@ -95,7 +98,7 @@ constexpr Analysis all_analyses[] = {
      .meaning = "of a run with [exchange]: how positions travel between its temperatures"},
     {.name = "predict",
      .ask = ask_predict,
-     .in_report = has_network,
+     .in_report = has_one_target_a_row,
      .threads = true,
      .meaning = "predictions averaged over a run's draws, and how honest they are",
      .example = "kelvin predict runs/spiral -o predictions.csv"},

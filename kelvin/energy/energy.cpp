@@ -73,7 +73,7 @@ double Energy<Real>::operator()(std::span<const Real> x, const Evaluation& e, st
   else std::ranges::fill(g, Real(0));
   take_buffers(g);
   if (of_data && law && law->of_likelihood()) U = (*law)(U, q, g);
-  if (of_terms) U = terms(U, q, 1 / double(std::max<std::size_t>(1, rows())), g);
+  if (of_terms) U = terms(U, q, 1 / double(std::max<std::size_t>(1, data_->observations())), g);
   estimate.add_noise(g);
   if (law && !law->of_likelihood()) U = (*law)(U, q, g);
   if (coordinates) coordinates->pull_back(g);

@@ -42,6 +42,17 @@ void check_scale(const ModelSettings& settings, const Loss& loss) {
   if (settings.scale != 0 && !loss.has_scale) throw Error("model.scale is given, but loss \"{}\" has none", loss.name);
 }
 
+// Outputs are a list, or one for each step that has a target.
+void check_shape(const Shape& output, std::size_t steps) {
+  if (steps == 0 && output.rank() != 1)
+    throw Error("the outputs of model.layers are {} for each row; end with a layer such as \"dense 1\"", output.text());
+  if (steps > 0 && (output.rank() != 2 || output[0] != steps))
+    throw Error(
+        "the outputs of model.layers are {} for each row, but the data have a target for each of {} steps; end with a "
+        "layer that gives {} x classes, such as \"dense\" on a sequence of {} steps",
+        output.text(), steps, steps, steps);
+}
+
 }  // namespace
 
 template <class Real>
@@ -67,19 +78,24 @@ Likelihood<Real>::Likelihood(std::unique_ptr<Function<Real>> function, const Mod
     throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),
                 data.input_count());
   check_scale(settings, *loss_);
-  const Encoded targets = encode(*loss_, data, outputs(), remark);
+  check_shape(function_->output(), data.steps);
+  if (data.steps > 0) steps_ = data.steps;
+  width_ = outputs() / steps_;
+  const Encoded targets = encode(*loss_, data, width_, remark);
   check_output(activation_named(settings.output), *loss_, targets.kind);
 
   auto kept = std::make_shared<Data>();
   kept->inputs = Inputs<Real>(data.inputs, data.rows);
   kept->targets.assign(targets.values.begin(), targets.values.end());
+  kept->width = targets.width;
   kept->kind = targets.kind;
+  kept->of_steps = data.steps > 0;
   if (targets.kind == Targets::numbers) kept->units = data.target_units;
   data_ = std::move(kept);
 
-  blocks_ = with_scale(function_->blocks(), settings, outputs());
-  if (loss_->has_scale) scales_.resize(outputs());
-  if (learns_scale(settings)) log_scale_slopes_.resize(outputs());
+  blocks_ = with_scale(function_->blocks(), settings, width_);
+  if (loss_->has_scale) scales_.resize(width_);
+  if (learns_scale(settings)) log_scale_slopes_.resize(width_);
   for (std::size_t k = 0; k < scales_.size(); ++k)
     scales_[k] = scale_of(std::log(settings.scale / data_->units.scale_of(k)));
 }
@@ -89,15 +105,18 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
     : data_(other.data_),
       function_(other.function_->clone()),
       loss_(other.loss_),
+      steps_(other.steps_),
+      width_(other.width_),
       blocks_(other.blocks_),
       scales_(other.scales_),
       log_scale_slopes_(other.log_scale_slopes_) {}
 
-// U = 1/n sum over the rows of loss(f(x; w), y), in chunks that stay in the cache.
+// U = 1/n sum over the rows, or their steps, of loss(f(x; w), y), in chunks that stay in the cache.
 template <class Real>
 double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) {
   const Batch rows = e.rows;
   const std::size_t n = count(rows), at_once = function_->rows_at_once(n);
+  const double observations = double(n * steps_);
   double sum = 0;
   read_scales(q);
   std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
@@ -108,13 +127,13 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
     const auto y = function_->forward(
         q, c.rows,
         {.training = true, .stream = e.stream, .chosen = c.rows.chosen, .first = c.rows.first, .buffers = &buffers});
-    sum += loss_->sum<Real>()(
-        {c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_, log_scale_slopes_});
-    function_->backward(q, {g, Real(1 / double(n)), Real(first > 0), e.wanted});
+    sum += loss_->sum<Real>()({c.rows.count * steps_, width_, y.data(), c.targets, function_->output_slopes().data(),
+                               scales_, log_scale_slopes_});
+    function_->backward(q, {g, Real(1 / observations), Real(first > 0), e.wanted});
   }
   for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
-    g[blocks_.size() - 1][k] = Real(log_scale_slopes_[k] / double(n));
-  return sum / double(n);
+    g[blocks_.size() - 1][k] = Real(log_scale_slopes_[k] / observations);
+  return sum / observations;
 }
 
 template <class Real>
@@ -124,30 +143,33 @@ void Likelihood<Real>::predict(Weights<const Real> q, Batch rows, std::span<Real
 
 template <class Real>
 Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
-  const std::size_t n = count(rows), width = outputs();
+  const std::size_t n = count(rows);
   read_scales(q);
   std::vector<Scale> scales = scales_;
   for (std::size_t k = 0; k < scales.size(); ++k)
     scales[k] = scale_of(scales[k].log + std::log(data_->units.scale_of(k)));
-  std::vector<double> output(width), target(width), slope(width);
+  const bool of_columns = data_->kind != Targets::class_number;
+  std::vector<double> output(width_), target(of_columns ? width_ : 1), slope(width_);
   double loss = 0, right = 0, squares = 0;
   for (std::size_t first = 0; first < n; first += function_->rows_at_once(n)) {
     const Chunk c = chunk(rows, first);
     const auto y = function_->forward(q, c.rows, {});
-    for (std::size_t i = 0; i < c.rows.count; ++i) {
-      for (std::size_t k = 0; k < width; ++k) {
-        output[k] = data_->units.original(k, double(y[i * width + k]));
-        target[k] = data_->units.original(k, double(c.targets[i * width + k]));
+    for (std::size_t i = 0; i < c.rows.count * steps_; ++i) {
+      for (std::size_t k = 0; k < width_; ++k) output[k] = data_->units.original(k, double(y[i * width_ + k]));
+      for (std::size_t k = 0; k < target.size(); ++k) {
+        target[k] = data_->units.original(k, double(c.targets[i * target.size() + k]));
         squares += (output[k] - target[k]) * (output[k] - target[k]);
       }
-      loss += loss_->sum<double>()({1, width, output.data(), target.data(), slope.data(), scales, {}});
-      right += class_of(output, loss_->threshold) == class_of(target, 0.5);
+      loss += loss_->sum<double>()({1, width_, output.data(), target.data(), slope.data(), scales, {}});
+      right += class_of(output, loss_->threshold) == (of_columns ? class_of(target, 0.5) : std::ptrdiff_t(target[0]));
     }
   }
+  const double observations = double(n * steps_);
   Score s;
-  s.loss = loss / double(n);
-  if (data_->kind == Targets::numbers) s.rmse = std::sqrt(squares / double(n * width));
-  else s.accuracy = right / double(n);
+  s.loss = loss / observations;
+  if (data_->kind == Targets::numbers) s.rmse = std::sqrt(squares / (observations * double(width_)));
+  else s.accuracy = right / observations;
+  if (data_->of_steps && loss_->template probabilities<Real>()) s.perplexity = std::exp(s.loss);
   return s;
 }
 
@@ -159,16 +181,32 @@ void Likelihood<Real>::read_scales(Weights<const Real> q) {
 // The rows of a batch from number `first` on, with their targets one after another.
 template <class Real>
 typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t first) {
-  const std::size_t all = count(rows), n = std::min(function_->rows_at_once(all), all - first), width = outputs();
-  if (rows.empty()) return {data_->inputs.some(first, n), data_->targets.data() + first * width};
+  const std::size_t all = count(rows), n = std::min(function_->rows_at_once(all), all - first);
+  if (rows.empty()) return {data_->inputs.some(first, n), targets_of({}, first, n)};
   const Batch mine = rows.subspan(first, n);
-  if (targets_.size() < n * width) targets_.resize(n * width);
+  return {data_->inputs.some(mine), targets_of(mine, 0, n)};
+}
+
+// Targets of those rows, or of n rows from number `first` on: where they lie, or gathered; class numbers become columns
+// where the loss takes those.
+template <class Real>
+const Real* Likelihood<Real>::targets_of(Batch rows, std::size_t first, std::size_t n) {
+  const bool one_hot = data_->kind == Targets::one_hot;
+  const std::size_t each = data_->width * steps_;  // of a row, as kept
+  if (rows.empty() && !one_hot) return data_->targets.data() + first * each;
+  const std::size_t needed = n * (one_hot ? steps_ * width_ : each);
+  if (targets_.size() < needed) targets_.resize(needed);
   Real* to = targets_.data();
-  for (const std::uint32_t row : mine) {
-    const Real* from = data_->targets.data() + row * width;
-    for (std::size_t k = 0; k < width; ++k) *to++ = from[k];
+  if (one_hot) std::fill_n(to, needed, Real(0));
+  for (std::size_t i = 0; i < n; ++i) {
+    const Real* from = data_->targets.data() + (rows.empty() ? first + i : rows[i]) * each;
+    for (std::size_t k = 0; k < each; ++k) {
+      if (one_hot) to[std::size_t(from[k])] = 1;
+      else *to = from[k];
+      to += one_hot ? width_ : 1;
+    }
   }
-  return {data_->inputs.some(mine), targets_.data()};
+  return targets_.data();
 }
 
 template std::unique_ptr<Function<float>> make_function(const ModelSettings&, const Shape&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The potential of data: the mean loss of a function's outputs over the rows of a batch. Priors are added elsewhere
-// (prior.h).
+// The potential of data: the mean loss of a function's outputs over the rows of a batch, or over the steps of its rows
+// where each has a target. Priors are added elsewhere (prior.h).
 #pragma once
 #include <limits>
 
@@ -14,9 +14,10 @@ namespace kelvin {
 
 // What a user wants to see, in the original units of the targets.
 struct Score {
-  double loss = std::numeric_limits<double>::quiet_NaN();      // mean loss without prior
-  double accuracy = std::numeric_limits<double>::quiet_NaN();  // share of right classes; nan for numeric targets
-  double rmse = std::numeric_limits<double>::quiet_NaN();      // nan for classes
+  double loss = std::numeric_limits<double>::quiet_NaN();        // mean loss without prior
+  double accuracy = std::numeric_limits<double>::quiet_NaN();    // share of right classes; nan for numeric targets
+  double rmse = std::numeric_limits<double>::quiet_NaN();        // nan for classes
+  double perplexity = std::numeric_limits<double>::quiet_NaN();  // exp(loss) of classes of steps; nan for all else
 };
 
 inline constexpr const char* log_scale_block = "noise.log_scale";
@@ -37,12 +38,14 @@ class Likelihood final : public Potential<Real> {
 
   const std::vector<Block>& blocks() const override { return blocks_; }
   std::size_t rows() const override { return data_->inputs.rows(); }
+  std::size_t observations() const override { return rows() * steps_; }
   bool random() const override { return function_->random(); }
   double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override;
   std::unique_ptr<Potential<Real>> clone() const override { return copy(); }
   std::unique_ptr<Likelihood> copy() const { return std::make_unique<Likelihood>(*this); }
 
   std::size_t outputs() const { return function_->outputs(); }
+  std::size_t steps() const { return steps_; }  // of a row that have a target each; 1 where the row has one
   // Activated outputs, rows x outputs(), in stored units (undo with Dataset::target_units).
   void predict(Weights<const Real> q, Batch rows, std::span<Real> out);
   Score score(Weights<const Real> q, Batch rows);
@@ -50,22 +53,26 @@ class Likelihood final : public Potential<Real> {
  private:
   struct Data {
     Inputs<Real> inputs;
-    LargeArray<Real> targets;  // rows x outputs
+    LargeArray<Real> targets;  // `width` numbers for each row, or step
+    std::size_t width;
     Targets kind;
-    Units units;  // of the targets; none for classes
+    bool of_steps;  // a target for each step of a row
+    Units units;    // of the targets; none for classes
   };
   struct Chunk {
     InputRows<Real> rows;
-    const Real* targets;
+    const Real* targets;  // as the loss takes them
   };
   std::size_t count(Batch rows) const { return rows.empty() ? data_->inputs.rows() : rows.size(); }
   Chunk chunk(Batch rows, std::size_t first);
+  const Real* targets_of(Batch rows, std::size_t first, std::size_t n);
   void read_scales(Weights<const Real> q);
 
   std::shared_ptr<const Data> data_;
   std::unique_ptr<Function<Real>> function_;
   const Loss* loss_;
-  std::vector<Block> blocks_;  // those of the function, and the scale if it is learnt
+  std::size_t steps_ = 1, width_;  // width: outputs of a step
+  std::vector<Block> blocks_;      // those of the function, and the scale if it is learnt
   std::vector<Scale> scales_;
   std::vector<double> log_scale_slopes_;  // empty when the scale is fixed
   LargeArray<Real> targets_;              // of a batch

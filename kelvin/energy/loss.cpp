@@ -24,17 +24,24 @@ struct Row {
   std::span<double> log_scale_slopes;
 };
 
+// What losses have unless they say otherwise.
+struct OfColumns {
+  static constexpr bool of_class_number = false;
+};
+
 template <class L, class Real>
 double row_by_row(const LossRows<Real>& all) {
   double sum = 0;
-  for (std::size_t i = 0; i < all.rows * all.width; i += all.width)
-    sum += L::value(
-        Row<Real>{all.width, all.outputs + i, all.targets + i, all.slopes + i, all.scales, all.log_scale_slopes});
+  for (std::size_t i = 0; i < all.rows; ++i) {
+    const std::size_t at = i * all.width;
+    const Real* target = all.targets + (L::of_class_number ? i : at);
+    sum += L::value(Row<Real>{all.width, all.outputs + at, target, all.slopes + at, all.scales, all.log_scale_slopes});
+  }
   return sum;
 }
 
 // (1/n) sum (f - y)^2; without the factor 1/2 of a Gaussian likelihood.
-struct MeanSquared {
+struct MeanSquared : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -51,7 +58,7 @@ struct MeanSquared {
 };
 
 // (1/n) sum |f - y|
-struct Absolute {
+struct Absolute : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -68,7 +75,7 @@ struct Absolute {
 };
 
 // -log of the density of y ~ N(f, s^2): sum (f - y)^2 / (2 s^2) + log s + log(2 pi) / 2
-struct GaussianLoss {
+struct GaussianLoss : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -85,7 +92,7 @@ struct GaussianLoss {
 };
 
 // -log sigmoid(f) for y = 1, -log sigmoid(-f) for y = 0: log(1 + exp(f)) - y f
-struct BinaryCrossEntropy {
+struct BinaryCrossEntropy : OfColumns {
   template <class Real>
   static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes));
@@ -101,6 +108,7 @@ struct BinaryCrossEntropy {
 
 // log sum exp(f) - f of the right class
 struct SoftmaxCrossEntropy {
+  static constexpr bool of_class_number = true;
   template <class Real>
   static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes));
@@ -116,7 +124,7 @@ struct SoftmaxCrossEntropy {
 };
 
 // max(0, 1 - y f), y = -1 or +1
-struct Hinge {
+struct Hinge : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     const Real margin = 1 - *r.y * *r.f;
@@ -126,7 +134,7 @@ struct Hinge {
 };
 
 // -y log p - (1 - y) log(1 - p), p = f kept off 0 and 1 by one rounding error
-struct Log {
+struct Log : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     constexpr Real least = std::numeric_limits<Real>::epsilon();
@@ -142,7 +150,7 @@ struct Log {
 };
 
 // 1 - f.y / (|f| |y|); zeros have no direction and count as perpendicular
-struct Cosine {
+struct Cosine : OfColumns {
   template <class Real>
   static double value(const Row<Real>& r) {
     double fy = 0, ff = 0, yy = 0;
@@ -228,7 +236,7 @@ constexpr Loss all_losses[] = {
                             {.targets = Targets::zero_one, .output = "linear", .escape = separable},
                             "-log probability of the class, two classes, the one output is the log odds"),
     row<SoftmaxCrossEntropy>("softmax_cross_entropy",
-                             {.targets = Targets::one_hot,
+                             {.targets = Targets::class_number,
                               .output = "linear",
                               .escape = "adding one number to all outputs of a row changes nothing",
                               .fewest = 2},
@@ -242,26 +250,35 @@ constexpr Loss all_losses[] = {
                 "1 - cosine of the angle between outputs and targets"),
 };
 
-// How two classes in one column are written, or one column per class.
-std::vector<double> columns_of(const Dataset& data, Targets kind) {
-  const double low = kind == Targets::minus_plus ? -1 : 0;
-  const std::size_t width = kind == Targets::one_hot ? data.classes.size() : 1;
-  std::vector<double> out(data.rows * width, low);
-  for (std::size_t i = 0; i < data.rows; ++i) {
-    const double label = data.targets[i];
+// Class numbers, checked; of two classes in one column as they are written there.
+std::vector<double> labels_of(const Dataset& data, Targets kind) {
+  const std::size_t steps = std::max<std::size_t>(1, data.steps);
+  std::vector<double> out = data.targets;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    double& label = out[i];
     if (!(label >= 0 && label < double(data.classes.size()) && label == std::floor(label)))
-      throw Error("row {} has class number {}; with {} classes it must be 0 to {}", i, label, data.classes.size(),
-                  data.classes.size() - 1);
-    if (kind == Targets::one_hot) out[i * width + std::size_t(label)] = 1;
-    else if (label == 1) out[i] = 1;
+      throw Error("row {} has class number {}; with {} classes it must be 0 to {}", i / steps, label,
+                  data.classes.size(), data.classes.size() - 1);
+    if (kind == Targets::minus_plus) label = 2 * label - 1;
   }
   return out;
+}
+
+void check_steps(const Dataset& data) {
+  if (!data.has_classes())
+    throw Error(
+        "the data have a target for each of {} steps, which must be classes, but they are numbers; load them as "
+        "classes",
+        data.steps);
+  if (data.targets.size() != data.rows * data.steps)
+    throw Error("the data have {} targets, but {} rows of {} steps need {}; give one for each step",
+                data.targets.size(), data.rows, data.steps, data.rows * data.steps);
 }
 
 // Numbers where the loss wants two classes: fine if they already are what the loss works with.
 std::vector<double> checked_labels(const Loss& loss, const Dataset& data) {
   const double low = loss.targets == Targets::minus_plus ? -1 : 0;
-  if (loss.targets == Targets::one_hot || data.target_count() != 1)
+  if (loss.targets == Targets::class_number || data.target_count() != 1)
     throw Error(
         "loss \"{}\" needs classes, but the targets ({}) are numbers; load one column as classes, or use a loss for "
         "numbers such as mean_squared",
@@ -292,20 +309,21 @@ const Loss& loss_named(std::string_view name) { return row_named(name, losses(),
 Encoded encode(const Loss& loss, const Dataset& data, std::size_t outputs, const Remark& remark) {
   const std::size_t classes = data.classes.size();
   const std::string names = fmt::format("{}", fmt::join(data.classes, ", "));
-  Encoded out{loss.targets, {}};
+  Encoded out{.kind = loss.targets, .width = 1, .values = {}};
+  if (data.steps > 0) check_steps(data);
   if (loss.wants_classes()) {
     if (!data.has_classes()) {
       out.values = checked_labels(loss, data);
       check_outputs(loss, outputs, 1, "one number tells two classes apart");
       return out;
     }
-    const bool one_each = loss.targets == Targets::one_hot;
+    const bool one_each = loss.targets == Targets::class_number;
     if (classes < 2 || (!one_each && classes > 2))
       throw Error("loss \"{}\" needs {} classes, but the data have {} ({}){}", loss.name,
                   one_each ? "two or more" : "two", classes, names, classes > 2 ? "; use softmax_cross_entropy" : "");
     check_outputs(loss, outputs, one_each ? classes : 1,
                   one_each ? fmt::format("one for each class ({})", names) : "one number tells two classes apart");
-    out.values = columns_of(data, loss.targets);
+    out.values = labels_of(data, loss.targets);
     return out;
   }
   if (outputs < loss.fewest)
@@ -318,7 +336,7 @@ Encoded encode(const Loss& loss, const Dataset& data, std::size_t outputs, const
           "loss \"{}\" is for numbers; with {} classes ({}) it fits {} outputs, one for each class,{} but the last "
           "layer has {}",
           loss.name, classes, names, classes, classes == 2 ? " or one output," : "", outputs);
-    out.values = columns_of(data, out.kind);
+    out.values = labels_of(data, out.kind);
     if (remark)
       remark(out.kind == Targets::one_hot
                  ? fmt::format(
@@ -331,6 +349,7 @@ Encoded encode(const Loss& loss, const Dataset& data, std::size_t outputs, const
   }
   check_outputs(loss, outputs, data.target_count(),
                 fmt::format("one for each target column ({})", fmt::join(data.target_names, ", ")));
+  out.width = outputs;
   out.values = data.targets;
   return out;
 }

@@ -15,10 +15,11 @@ namespace kelvin {
 
 // What the numbers in the target columns are.
 enum class Targets {
-  numbers,     // one column per output
-  zero_one,    // two classes in one column: 0 and 1
-  minus_plus,  // two classes in one column: -1 and +1
-  one_hot,     // one column per class: 1 for the right one, else 0
+  numbers,       // one column per output
+  zero_one,      // two classes in one column: 0 and 1
+  minus_plus,    // two classes in one column: -1 and +1
+  one_hot,       // one column per class: 1 for the right one, else 0
+  class_number,  // the number of the right class in one column, one output per class
 };
 
 // Noise of one output, for losses that have one: the logarithm of its standard deviation, and 1 / variance.
@@ -26,7 +27,7 @@ struct Scale {
   double log = 0, precision = 1;
 };
 
-// Some rows of outputs and targets, `width` numbers each.
+// Some rows of outputs, `width` numbers each, and of targets: as many, or one where they are class numbers.
 template <class Real>
 struct LossRows {
   std::size_t rows, width;
@@ -73,11 +74,12 @@ struct Loss {
 std::span<const Loss> losses();
 const Loss& loss_named(std::string_view name);
 
-// The target columns of a dataset as `loss` wants them, for a network with that many outputs. Refuses what does not
-// fit; remarks on classes that were turned into numbers.
+// The targets of a dataset as `loss` wants them, for a network with that many outputs (of a step, where each has a
+// target). Refuses what does not fit; remarks on classes that were turned into numbers.
 struct Encoded {
   Targets kind;
-  std::vector<double> values;  // rows x outputs
+  std::size_t width;           // numbers of a target as kept: of classes, which become many columns, the class number
+  std::vector<double> values;  // width for each row, or step
 };
 Encoded encode(const Loss&, const Dataset&, std::size_t outputs, const Remark&);
 

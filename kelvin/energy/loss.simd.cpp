@@ -11,23 +11,24 @@ KELVIN_INLINE double softmax_of_any_width(std::size_t rows, std::size_t width, c
                                           Real* slopes) {
   constexpr std::size_t n = lanes<Real>;
   double total = 0;
-  for (std::size_t s = 0; s < rows; ++s, outputs += width, targets += width, slopes += width) {
+  for (std::size_t s = 0; s < rows; ++s, outputs += width, slopes += width) {
     Real top = outputs[0];
     for (std::size_t k = 1; k < width; ++k) top = outputs[k] > top ? outputs[k] : top;
-    Lanes<Real> sums = {}, rights = {};
+    Lanes<Real> sums = {};
     for (std::size_t k = 0; k < width; k += n) {
       const std::size_t count = width - k < n ? width - k : n;
-      const Lanes<Real> x = load_some(outputs + k, count) - top, e = first_of(exp(x), count);
+      const Lanes<Real> e = first_of(exp(load_some(outputs + k, count) - top), count);
       store_some(slopes + k, e, count);
       sums += e;
-      rights += load_some(targets + k, count) * x;
     }
     const Real all_sum = sum(sums), share = 1 / all_sum;
     for (std::size_t k = 0; k < width; k += n) {
       const std::size_t count = width - k < n ? width - k : n;
-      store_some(slopes + k, load_some(slopes + k, count) * share - load_some(targets + k, count), count);
+      store_some(slopes + k, load_some(slopes + k, count) * share, count);
     }
-    total += __builtin_log(double(all_sum)) - double(sum(rights));
+    const auto right = std::size_t(targets[s]);
+    slopes[right] -= 1;
+    total += __builtin_log(double(all_sum)) - double(outputs[right] - top);
   }
   return total;
 }
@@ -70,14 +71,15 @@ double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* o
   const int vectors = int((width + lanes<float> - 1) / lanes<float>);
   double total = 0;
   for (std::size_t s = 0; s < rows; ++s) {
-    const float *f = outputs + s * width, *y = targets + s * width;
+    const float* f = outputs + s * width;
     float top = f[0];
     for (std::size_t k = 1; k < width; ++k) top = f[k] > top ? f[k] : top;
     float shifted[most_classes], right[most_classes];
     for (std::size_t k = 0; k < std::size_t(vectors) * lanes<float>; ++k) {
       shifted[k] = k < width ? f[k] - top : -200;
-      right[k] = k < width ? y[k] : 0;
+      right[k] = 0;
     }
+    right[std::size_t(targets[s])] = 1;
     Floats e[most], sums = {}, rights = {};
     for (int v = 0; v < vectors; ++v) {
       const Floats x = load(shifted + v * lanes<float>);

@@ -23,10 +23,11 @@ struct Potential {
   virtual const std::vector<Block>& blocks() const = 0;  // what the parameters are called, and their shapes
   // Returns U averaged over those rows, writes its gradient. Never allocates after the first call.
   virtual double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) = 0;
-  virtual std::unique_ptr<Potential> clone() const = 0;  // for another walker: shares data, not workspace
-  virtual std::size_t rows() const { return 0; }         // rows of data; 0 without data
-  virtual bool random() const { return false; }          // whether U depends on the evaluation's stream
-  virtual int pieces() const { return 1; }               // that U is the sum of, if they can be told apart
+  virtual std::unique_ptr<Potential> clone() const = 0;        // for another walker: shares data, not workspace
+  virtual std::size_t rows() const { return 0; }               // rows of data; 0 without data
+  virtual std::size_t observations() const { return rows(); }  // that U is the mean over: rows, or steps of them
+  virtual bool random() const { return false; }                // whether U depends on the evaluation's stream
+  virtual int pieces() const { return 1; }                     // that U is the sum of, if they can be told apart
 };
 
 }  // namespace kelvin

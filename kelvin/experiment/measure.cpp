@@ -134,6 +134,8 @@ const Measure all_measures[] = {
     {"test.accuracy", [](const Snapshot& s) { return score(s, "test", &Score::accuracy); }, false,
      "share of right classes"},
     {"test.rmse", [](const Snapshot& s) { return score(s, "test", &Score::rmse); }, false, "in units of the targets"},
+    {"test.perplexity", [](const Snapshot& s) { return score(s, "test", &Score::perplexity); }, false,
+     "exp of the mean loss of the test rows, where each step of a sequence has a class"},
     {"near_zero", near_zero, false, "share of weights, biases aside, below 0.01 in absolute value"},
     {"largest_weight", largest_weight, false, "largest absolute value of a weight"},
     {"distance", distance, false, "distance from the start over the start's length"},

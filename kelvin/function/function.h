@@ -52,6 +52,7 @@ struct Function {
   virtual const std::vector<Block>& blocks() const = 0;  // one after another
   virtual std::size_t inputs() const = 0;                // numbers of a row
   virtual std::size_t outputs() const = 0;
+  virtual Shape output() const { return {outputs()}; }  // of one row
   // Outputs of the rows, one after another, valid until the next call. Never allocates after the first call with as
   // many rows.
   virtual std::span<const Real> forward(Weights<const Real>, const InputRows<Real>&, const Pass<Real>&) = 0;

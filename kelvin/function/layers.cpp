@@ -14,6 +14,24 @@ namespace kelvin {
 // clang-format off
 #define KELVIN_LAYERS(row) \
   row(dense) \
+  row(embedding) \
+  row(positional) \
+  row(sinusoidal) \
+  row(class_token) \
+  row(patches) \
+  row(rnn) \
+  row(gru) \
+  row(lstm) \
+  row(attention) \
+  row(feed_forward) \
+  row(transformer_block) \
+  row(first_step) \
+  row(last_step) \
+  row(mean_over_steps) \
+  row(tied) \
+  row(char_lstm) \
+  row(transformer) \
+  row(vit) \
   row(layer_norm) \
   row(conv) \
   row(transposed_conv) \
@@ -103,8 +121,17 @@ void number(std::vector<LayerPlan>& plans, std::uint32_t& depth, std::uint16_t& 
       block.name = fmt::format("layer{}.{}", depth, block.name);
       block.layer = depth;
     }
+    if (plan.shares) plan.blocks.front() = plans[*plan.shares].blocks.front();
     for (auto& branch : plan.branches) number(branch, depth, place);
   }
+}
+
+// The last layer of the kind whose block a layer shares.
+std::optional<std::size_t> owner_for(const LayerRow& row, const std::vector<LayerPlan>& before) {
+  if (row.plan_sharing)
+    for (std::size_t k = before.size(); k-- > 0;)
+      if (before[k].numbers.name == row.shares) return k;
+  return {};
 }
 
 }  // namespace
@@ -147,7 +174,17 @@ std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input) {
   std::vector<LayerPlan> plans;
   for (const Value& item : items) {
     const Choice choice = layer_chosen(item);
-    plans.push_back(layer_named(choice.name, choice.where).plan(choice, output_of(plans, input)));
+    const LayerRow& row = layer_named(choice.name, choice.where);
+    const auto owner = owner_for(row, plans);
+    plans.push_back(owner ? row.plan_sharing(choice, output_of(plans, input), plans[*owner])
+                          : row.plan(choice, output_of(plans, input)));
+    if (owner) {
+      if (plans[*owner].shared)
+        throw Error("{}{}layer \"{}\" comes twice; one layer can share the weight of \"{}\"", choice.where,
+                    choice.where.empty() ? "" : ": ", choice.name, row.shares);
+      plans[*owner].shared = true;
+      plans.back().shares = owner;
+    }
   }
   return plans;
 }

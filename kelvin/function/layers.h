@@ -2,6 +2,8 @@
 // Layers: what a network is made of, each a row with its numbers. To add a kind, write layers/NAME.cpp with its row and
 // add NAME to the list in layers.cpp. Every activation is a layer without numbers.
 #pragma once
+#include <optional>
+
 #include "kelvin/core/choice.h"
 #include "kelvin/function/function.h"
 
@@ -15,8 +17,12 @@ struct LayerPlan {
   Shape input, output;
   std::vector<Block> blocks = {};                     // its own, named within the layer: "weight", "bias"
   std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
+  std::size_t kept = 0;                               // numbers that it keeps of a row besides its outputs
   double multiply_adds = 0;                           // of a forward pass of one row, those of branches aside
   std::uint16_t place = 0;                            // among all layers, for what is drawn at random
+  // Its first block is that of this layer, counted from 0 in the list in which both stand: one block of the network.
+  std::optional<std::size_t> shares = {};
+  bool shared = false;  // such a layer has written slopes of its block before it does: it adds its own
 };
 
 // Rows one after another: inputs and outputs of a forward pass, and the slopes of a backward pass.
@@ -41,6 +47,7 @@ struct Layer {
 struct LayerSample {
   Shape input;
   std::string_view layers;  // as in a run file
+  std::size_t words = 0;    // inputs are whole numbers below this; 0: any numbers
 };
 
 struct LayerRow {
@@ -57,6 +64,10 @@ struct LayerRow {
   bool couples_rows = false;  // the outputs of a row depend on the other rows in training
   // Of an architecture: the layers that it stands for. How many of them have weights does not depend on the input.
   Value (*layers)(const Choice&, const Shape& input) = nullptr;
+  // Its plan beside an earlier layer of its list whose first block it shares, and the kind of that one; `plan` then
+  // says that there is none.
+  LayerPlan (*plan_sharing)(const Choice&, const Shape& input, const LayerPlan& owner) = nullptr;
+  std::string_view shares = {};
 
   template <class Real>
   auto make(const LayerPlan& plan) const {
@@ -82,7 +93,7 @@ inline const Shape& output_of(const std::vector<LayerPlan>& plans, const Shape& 
 std::uint32_t number_layers(std::vector<LayerPlan>&);
 std::size_t weighted_in(const Value& list);  // the same number, before anything is planned
 
-std::size_t block_count(const LayerPlan&);                        // with those of its branches
+std::size_t block_count(const LayerPlan&);                        // with those of its branches, shared ones too
 void add_blocks(const LayerPlan&, std::vector<Block>& to);        // likewise, in their order
 bool any_layer(const std::vector<LayerPlan>&, bool LayerRow::*);  // whether one of them, or of their branches, is so
 

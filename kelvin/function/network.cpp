@@ -15,15 +15,23 @@ constexpr std::size_t most_numbers_at_once = std::size_t(1) << 26, fewest_rows_a
 std::size_t numbers_per_row(const std::vector<LayerPlan>& plans) {
   std::size_t count = 0;
   for (const LayerPlan& plan : plans) {
-    count += plan.output.size();
+    count += plan.output.size() + plan.kept;
     for (const auto& branch : plan.branches) count += numbers_per_row(branch);
   }
   return count;
 }
 
-std::vector<Block> blocks_of(const std::vector<LayerPlan>& plans) {
+// Blocks as layers list them, one by one; those that layers share have one name.
+std::vector<Block> listed_blocks(const std::vector<LayerPlan>& plans) {
   std::vector<Block> blocks;
   for (const LayerPlan& plan : plans) add_blocks(plan, blocks);
+  return blocks;
+}
+
+std::vector<Block> blocks_of(const std::vector<LayerPlan>& plans) {
+  std::vector<Block> blocks;
+  for (const Block& block : listed_blocks(plans))
+    if (std::ranges::find(blocks, block.name, &Block::name) == blocks.end()) blocks.push_back(block);
   lay_out(blocks);
   return blocks;
 }
@@ -35,8 +43,16 @@ class Layers final : public Function<Real> {
   Layers(const std::vector<LayerPlan>& plans, const Shape& input)
       : blocks_(blocks_of(plans)),
         inputs_(input.size()),
+        output_(output_of(plans, input)),
         random_(any_layer(plans, &LayerRow::random)),
         stack_(plans, input) {
+    const std::vector<Block> listed = listed_blocks(plans);
+    if (listed.size() > blocks_.size())
+      for (const Block& block : listed)
+        places_.push_back(std::size_t(std::ranges::find(blocks_, block.name, &Block::name) - blocks_.begin()));
+    weight_offsets_.resize(places_.size());
+    slope_offsets_.resize(places_.size());
+    wanted_.resize(places_.size());
     if (!any_layer(plans, &LayerRow::couples_rows))
       most_rows_ = std::max(fewest_rows_at_once, most_numbers_at_once / numbers_per_row(plans));
   }
@@ -44,6 +60,7 @@ class Layers final : public Function<Real> {
   const std::vector<Block>& blocks() const override { return blocks_; }
   std::size_t inputs() const override { return inputs_; }
   std::size_t outputs() const override { return stack_.outputs(); }
+  Shape output() const override { return output_; }
   bool random() const override { return random_; }
   std::size_t rows_at_once(std::size_t rows) const override { return std::min(kelvin::rows_at_once(rows), most_rows_); }
   std::unique_ptr<Function<Real>> clone() const override { return std::make_unique<Layers>(*this); }
@@ -51,12 +68,35 @@ class Layers final : public Function<Real> {
   std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass<Real>& pass) override {
     rows_ = rows.count;
     const Real* x = rows.chosen.empty() ? rows.inputs + rows.first * rows.width : gathered(rows);
-    return {stack_.forward(w, rows_, x, pass), rows_ * outputs()};
+    Pass<Real> own = pass;
+    Slopes<Real> buffers;
+    if (pass.buffers) {
+      buffers = listed(*pass.buffers);
+      own.buffers = &buffers;
+    }
+    return {stack_.forward(listed(w, weight_offsets_), rows_, x, own), rows_ * outputs()};
   }
   std::span<Real> output_slopes() override { return {stack_.output_slopes(), rows_ * outputs()}; }
-  void backward(Weights<const Real> w, const Slopes<Real>& slopes) override { stack_.backward(w, slopes, nullptr); }
+  void backward(Weights<const Real> w, const Slopes<Real>& slopes) override {
+    stack_.backward(listed(w, weight_offsets_), listed(slopes), nullptr);
+  }
 
  private:
+  // Weights and slopes as layers list their blocks, where some share one.
+  template <class Number>
+  Weights<Number> listed(Weights<Number> given, std::vector<std::size_t>& offsets) const {
+    if (places_.empty()) return given;
+    for (std::size_t k = 0; k < places_.size(); ++k) offsets[k] = given.offsets[places_[k]];
+    return {given.base, offsets.data()};
+  }
+  Slopes<Real> listed(Slopes<Real> given) {
+    given.g = listed(given.g, slope_offsets_);
+    if (!places_.empty() && !given.wanted.empty()) {
+      for (std::size_t k = 0; k < places_.size(); ++k) wanted_[k] = given.wanted[places_[k]];
+      given.wanted = wanted_;
+    }
+    return given;
+  }
   const Real* gathered(const InputRows<Real>& rows) {
     gathered_.resize(std::max(gathered_.size(), rows.count * rows.width));
     for (std::size_t i = 0; i < rows.count; ++i)
@@ -66,10 +106,14 @@ class Layers final : public Function<Real> {
 
   std::vector<Block> blocks_;
   std::size_t inputs_, most_rows_ = most_rows_at_once;
+  Shape output_;
   bool random_;
   Stack<Real> stack_;
   std::size_t rows_ = 0;  // of the last forward pass
   LargeArray<Real> gathered_;
+  std::vector<std::size_t> places_;  // in blocks_, of those that layers list; none where nothing is shared
+  std::vector<std::size_t> weight_offsets_, slope_offsets_;
+  std::vector<char> wanted_;
 };
 
 }  // namespace
@@ -81,8 +125,6 @@ std::vector<LayerPlan> network_plan(const ModelSettings& settings, const Shape& 
     plans.push_back(row.plan(Choice("activation", {{"of", settings.output}}), output_of(plans, input)));
   }
   if (number_layers(plans) == 0) throw Error("model.layers has no layer with weights; give one such as \"dense 1\"");
-  if (const Shape& shape = plans.back().output; shape.rank() != 1)
-    throw Error("the outputs of model.layers are {} for each row; end with a layer such as \"dense 1\"", shape.text());
   return plans;
 }
 

@@ -20,7 +20,8 @@ Stack<Real>::Stack(const std::vector<LayerPlan>& plans, const Shape& input)
     stages_.push_back({.layer = layer_named(plan.numbers.name, "").make<Real>(plan),
                        .first_block = blocks_,
                        .blocks = block_count(plan),
-                       .outputs = plan.output.size()});
+                       .outputs = plan.output.size(),
+                       .shared = plan.shared});
     blocks_ += stages_.back().blocks;
     widest_ = std::max(widest_, stages_.back().outputs);
   }
@@ -32,7 +33,8 @@ Stack<Real>::Stack(const Stack& other) : blocks_(other.blocks_), outputs_(other.
     stages_.push_back({.layer = stage.layer->clone(),
                        .first_block = stage.first_block,
                        .blocks = stage.blocks,
-                       .outputs = stage.outputs});
+                       .outputs = stage.outputs,
+                       .shared = stage.shared});
 }
 
 template <class Real>
@@ -65,13 +67,15 @@ void Stack<Real>::backward(Weights<const Real> w, const Slopes<Real>& slopes, Re
   const std::size_t lowest = dx ? 0 : lowest_wanted(slopes.wanted);
   for (std::size_t k = stages_.size(); k-- > lowest;) {
     Stage& stage = stages_[k];
+    Slopes<Real> own = slopes_from(slopes, stage.first_block, stage.blocks);
+    if (stage.shared) own.keep = 1;
     stage.layer->backward(weights_from(w, stage.first_block),
                           {.rows = rows_,
                            .x = k > 0 ? stages_[k - 1].values.data() : x_,
                            .y = stage.values.data(),
                            .dy = slopes_of(k).data(),
                            .dx = k > lowest ? slopes_of(k - 1).data() : dx},
-                          slopes_from(slopes, stage.first_block, stage.blocks));
+                          own);
   }
 }
 

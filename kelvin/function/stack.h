@@ -24,6 +24,7 @@ class Stack {
   struct Stage {
     std::unique_ptr<Layer<Real>> layer;
     std::size_t first_block, blocks, outputs;
+    bool shared;                   // its slopes are added to those that a later layer has written
     LargeArray<Real> values = {};  // rows x outputs
   };
   std::size_t lowest_wanted(std::span<const char> wanted) const;

@@ -108,15 +108,18 @@ LogLine log_line(const Problem<Real>& problem, std::uint64_t step, std::span<con
   line.potential = energy;
   const auto known = splits(problem);
   for (std::size_t k = 0; k < known.size(); ++k) {
-    Score mean{0, 0, 0};
+    Score mean{0, 0, 0, 0};
     for (const WalkerReading& walker : walkers) {
       const Score& s = walker.scores[k];
       mean.loss += share * s.loss;
       mean.accuracy += share * s.accuracy;
       mean.rmse += share * s.rmse;
+      mean.perplexity += share * s.perplexity;
     }
-    line.*known[k].score =
-        ScoreRecord{.loss = mean.loss, .accuracy = unless_nan(mean.accuracy), .rmse = unless_nan(mean.rmse)};
+    line.*known[k].score = ScoreRecord{.loss = mean.loss,
+                                       .accuracy = unless_nan(mean.accuracy),
+                                       .rmse = unless_nan(mean.rmse),
+                                       .perplexity = unless_nan(mean.perplexity)};
   }
   for (std::size_t k = 0; k < problem.recipe.parts.size(); ++k) {
     double kinetic = 0, configurational = 0, xi = 0, residual = NAN, tangency = NAN, fallbacks = 0;
@@ -185,7 +188,8 @@ RunRecord record_of(const Problem<Real>& problem) {
   }
   const auto units = [](const Units& u) { return UnitsRecord{.mean = u.mean, .scale = u.scale}; };
   record.inputs = {.names = train.input_names, .units = units(train.input_units)};
-  record.targets = {.names = train.target_names, .classes = train.classes, .units = units(train.target_units)};
+  record.targets = {
+      .names = train.target_names, .classes = train.classes, .steps = train.steps, .units = units(train.target_units)};
   return record;
 }
 

@@ -8,7 +8,8 @@ struct Measure {
   std::string_view name;
   bool more_is_better;
 };
-constexpr Measure measures[] = {{"potential", false}, {"loss", false}, {"accuracy", true}, {"rmse", false}};
+constexpr Measure measures[] = {
+    {"potential", false}, {"loss", false}, {"accuracy", true}, {"rmse", false}, {"perplexity", false}};
 
 }  // namespace
 

@@ -20,7 +20,10 @@ struct Problem {
   std::optional<Energy<Real>> energy;                               // U: mean loss plus prior / N
   std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
-  double rows() const { return double(std::max<std::size_t>(1, energy->rows())); }  // N
+  // N: of rows, or of their steps where each has a target.
+  double rows() const {
+    return double(std::max<std::size_t>(1, data.train.steps > 0 ? data.train.observations() : energy->rows()));
+  }
   PlacedFunction<Real> function() const;
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // Has the recipe follow phases that were begun while it ran, besides those of the settings.

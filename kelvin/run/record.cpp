@@ -18,6 +18,7 @@ std::optional<double> logged(const LogLine& line, std::string_view name) {
   if (measure == "loss") return score->loss;
   if (measure == "accuracy") return score->accuracy;
   if (measure == "rmse") return score->rmse;
+  if (measure == "perplexity") return score->perplexity;
   return {};
 }
 

@@ -10,12 +10,13 @@ namespace kelvin {
 
 struct ScoreRecord {
   double loss = 0;
-  std::optional<double> accuracy, rmse;
+  std::optional<double> accuracy, rmse, perplexity = {};
   template <class Visit>
   void fields(Visit&& field) {
     field("loss", loss, "mean loss of a row, without prior");
     field("accuracy", accuracy, "share of the rows whose class is right");
     field("rmse", rmse, "root mean square error, of numeric targets");
+    field("perplexity", perplexity, "exp of the loss, where each step of a sequence has a class");
   }
 };
 
@@ -152,12 +153,14 @@ struct InputsRecord {
 
 struct TargetsRecord {
   std::vector<std::string> names, classes;
+  std::size_t steps = 0;
   UnitsRecord units;
   template <class Visit>
   void fields(Visit&& field) {
     field("names", names, "of the columns");
     field("units", units, "empty if they are as in the file");
     field("classes", classes, "names of the classes; empty for numbers");
+    field("steps", steps, "of a row that have a class each; 0: the row has one target");
   }
 };
 

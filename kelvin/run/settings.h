@@ -43,7 +43,7 @@ struct PatienceSettings {
   template <class Visit>
   void fields(Visit&& field) {
     field("measure", measure,
-          "a number of log.jsonl: potential, or loss, accuracy or rmse of a split: validation.loss");
+          "a number of log.jsonl: potential, or loss, accuracy, rmse or perplexity of a split: validation.loss");
     field("target", target, "stop when the measure has reached this");
     field("stop_after", stop_after, "stop after so many lines of the log without a better measure; 0 never");
     field("reduce_after", reduce_after,

@@ -174,9 +174,9 @@ void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
     phase.arrays.push_back({"log_likelihood",
                             "y",
                             {totals_.size(), 0, 1, {rows}, {"row"}, &zarr_type("<f8")},
-                            [=](const Draw<Real>& draw, char* to) {
+                            [=, steps = double(network.likelihood().steps())](const Draw<Real>& draw, char* to) {
                               for (std::uint32_t row = 0; row < rows; ++row, to += sizeof(double)) {
-                                const double loss = of(draw.walker).score(draw.q, Batch(&row, 1)).loss;
+                                const double loss = steps * of(draw.walker).score(draw.q, Batch(&row, 1)).loss;
                                 std::memcpy(to, std::array{-loss}.data(), sizeof loss);
                               }
                             }});

@@ -168,7 +168,7 @@ template <class Real>
 void probabilities_match(double tolerance) {
   for (const Loss& loss : losses()) {
     if (!loss.template probabilities<Real>()) continue;
-    const std::size_t width = loss.targets == Targets::one_hot ? 4 : 1, classes = std::max<std::size_t>(2, width);
+    const std::size_t width = loss.targets == Targets::class_number ? 4 : 1, classes = std::max<std::size_t>(2, width);
     std::vector<Real> f = {Real(0.3), Real(-1), Real(2), Real(0.1)}, p(classes), slopes(width);
     f.resize(width);
     for (const double scale : {1.0, -1.0, 30.0}) {
@@ -178,9 +178,7 @@ void probabilities_match(double tolerance) {
       loss.template probabilities<Real>()(1, width, scaled.data(), p.data());
       double sum = 0;
       for (std::size_t k = 0; k < classes; ++k) {
-        std::vector<Real> y(width, 0);
-        if (width > 1) y[k] = 1;
-        else y[0] = Real(k);
+        const std::vector<Real> y = {Real(k)};
         const double value = loss.template sum<Real>()({1, width, scaled.data(), y.data(), slopes.data(), {}, {}});
         EXPECT_NEAR(-std::log(double(p[k])), value, tolerance * (1 + value)) << loss.name << " class " << k;
         sum += double(p[k]);

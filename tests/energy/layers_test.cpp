@@ -38,14 +38,24 @@ struct Sample {
   std::string name;
   ModelSettings settings;
   Shape input;
+  std::size_t words;
   std::size_t outputs;
-  Dataset rows(std::size_t count) const { return rows_of(count, input, outputs); }
+  Dataset rows(std::size_t count) const {
+    Dataset data = rows_of(count, input, outputs);
+    if (words > 0)
+      for (std::size_t i = 0; i < data.inputs.size(); ++i) data.inputs[i] = double((i * i + i / 3) % words);
+    return data;
+  }
 };
 
 std::vector<Sample> every_kind() {
   std::vector<Sample> all;
   for (const LayerRow* row : layer_rows()) {
-    Sample sample{.name = std::string(row->name), .settings = {}, .input = row->sample.input, .outputs = 0};
+    Sample sample{.name = std::string(row->name),
+                  .settings = {},
+                  .input = row->sample.input,
+                  .words = row->sample.words,
+                  .outputs = 0};
     const Value file = parse_toml(fmt::format("layers = {}", row->sample.layers), sample.name);
     assign(sample.settings.layers, file.at("layers"), "model.layers");
     sample.outputs = network_plan(sample.settings, sample.input).back().output.size();

@@ -28,7 +28,7 @@ Dataset classification(std::size_t rows, std::size_t count) {
 
 // A network and data that suit a loss: 3-4-2 for numbers, 3-4-1 for two classes, 3-4-3 for three.
 std::pair<ModelSettings, Dataset> suited(const Loss& loss, std::vector<std::string> activation) {
-  const std::size_t outputs = loss.targets == Targets::one_hot ? 3 : loss.wants_classes() ? 1 : 2;
+  const std::size_t outputs = loss.targets == Targets::class_number ? 3 : loss.wants_classes() ? 1 : 2;
   ModelSettings s = network({3, 4, long(outputs)}, std::move(activation), std::string(loss.name));
   if (!loss.output.empty()) s.output = loss.output;
   return {s, loss.wants_classes() ? classification(6, std::max<std::size_t>(2, outputs)) : regression(6, outputs)};

@@ -40,7 +40,7 @@ Evaluated evaluate(std::string_view name, const std::vector<double>& f, const st
 
 // An output and a target that suit the row, away from its kinks.
 std::pair<std::vector<double>, std::vector<double>> example(const Loss& loss) {
-  if (loss.targets == Targets::one_hot) return {{0.3, -0.8, 1.1}, {0, 1, 0}};
+  if (loss.targets == Targets::class_number) return {{0.3, -0.8, 1.1}, {1}};
   if (loss.targets == Targets::zero_one) return {{0.35}, {1}};
   if (loss.targets == Targets::minus_plus) return {{0.35}, {-1}};
   return {{0.3, -0.8, 1.1}, {0.5, 0.2, -0.4}};
@@ -87,7 +87,7 @@ TEST(Loss, HasTheValuesComputedByHand) {
   EXPECT_DOUBLE_EQ(evaluate("binary_cross_entropy", {std::log(3.0)}, {1}).value, std::log(4.0 / 3));
   EXPECT_DOUBLE_EQ(evaluate("binary_cross_entropy", {std::log(3.0)}, {0}).value, std::log(4.0));
   // probabilities 1/10, 2/10, 7/10
-  const Evaluated s = evaluate("softmax_cross_entropy", {0, std::log(2.0), std::log(7.0)}, {0, 1, 0});
+  const Evaluated s = evaluate("softmax_cross_entropy", {0, std::log(2.0), std::log(7.0)}, {1});
   EXPECT_DOUBLE_EQ(s.value, std::log(5.0));
   EXPECT_NEAR(s.slope[0], 0.1, 1e-15);
   EXPECT_NEAR(s.slope[1], -0.8, 1e-15);
@@ -117,7 +117,7 @@ TEST(Loss, StaysFiniteForHugeOutputsInFloat) {
     }
   }
   EXPECT_NEAR(evaluate("binary_cross_entropy", {-1e4}, {1}).value, 1e4, 1e-8);
-  EXPECT_NEAR(evaluate("softmax_cross_entropy", {-1e4, 0}, {1, 0}).value, 1e4, 1e-8);
+  EXPECT_NEAR(evaluate("softmax_cross_entropy", {-1e4, 0}, {0}).value, 1e4, 1e-8);
 }
 
 TEST(Loss, SumsOverItsRowsAndWritesEachSlope) {
@@ -184,7 +184,7 @@ TEST(Encode, TwoClassesAreWrittenAsTheLossWorksWithThem) {
   EXPECT_THAT(outcome("binary_cross_entropy", d, 1).encoded.values, ElementsAre(0, 1, 1));
   EXPECT_THAT(outcome("log", d, 1).encoded.values, ElementsAre(0, 1, 1));
   EXPECT_THAT(outcome("hinge", d, 1).encoded.values, ElementsAre(-1, 1, 1));
-  EXPECT_THAT(outcome("softmax_cross_entropy", d, 2).encoded.values, ElementsAre(1, 0, 0, 1, 0, 1));
+  EXPECT_THAT(outcome("softmax_cross_entropy", d, 2).encoded.values, ElementsAre(0, 1, 1));
   EXPECT_TRUE(outcome("hinge", d, 1).remarks.empty());
 }
 
@@ -193,7 +193,8 @@ TEST(Encode, ClassesUnderALossForNumbersAreRemarkedUpon) {
   EXPECT_THAT(one.encoded.values, ElementsAre(-1, 1));
   EXPECT_THAT(one.remarks, ElementsAre(HasSubstr("class cat becomes -1")));
   const Outcome three = outcome("absolute", classes({"a", "b", "c"}, {2, 0}), 3);
-  EXPECT_THAT(three.encoded.values, ElementsAre(0, 0, 1, 1, 0, 0));
+  EXPECT_THAT(three.encoded.values, ElementsAre(2, 0));
+  EXPECT_EQ(three.encoded.kind, Targets::one_hot);
   EXPECT_THAT(three.remarks, ElementsAre(HasSubstr("a, b, c")));
   EXPECT_THAT(outcome("gaussian", classes({"a", "b", "c"}, {2, 0}), 1).error, HasSubstr("3 outputs"));
 }
@@ -251,9 +252,12 @@ void expect_cross_entropies(double precision) {
       const auto given = some_point(rows * width, scale, loss.name);
       const std::vector<Real> f(given.begin(), given.end());
       const std::vector<double> exact(f.begin(), f.end());
-      std::vector<Real> y(rows * width), d(rows * width);
-      for (std::size_t i = 0; i < rows; ++i) y[i * width + i % width] = width == 1 ? Real(i % 2) : 1;
-      const std::vector<double> targets(y.begin(), y.end());
+      std::vector<Real> y(rows), d(rows * width);
+      std::vector<double> targets(rows * width);  // one number for each class
+      for (std::size_t i = 0; i < rows; ++i) {
+        y[i] = width == 1 ? Real(i % 2) : Real(i % width);
+        targets[i * width + i % width] = width == 1 ? double(i % 2) : 1;
+      }
       std::vector<long double> slopes(width);
       long double right = 0;
       const double value = loss.sum<Real>()({rows, width, f.data(), y.data(), d.data(), {}, {}});

@@ -102,6 +102,9 @@ void check_plane(const StoredRun<Real>& run) {
   if (const std::size_t inputs = data.input_count() - run.problem.settings.data.derived.size(); inputs != 2)
     throw Error("\"{}\" has {} inputs ({}{}); a boundary is drawn for two", name, inputs, data.input_names[0],
                 inputs > 1 ? ", ..." : "");
+  if (data.steps > 0)
+    throw Error("the rows of \"{}\" have a target for each of {} steps; a boundary needs rows with one", name,
+                data.steps);
   if (!data.has_classes())
     throw Error(
         "the targets of \"{}\" are numbers; a boundary needs classes: use a loss such as binary_cross_entropy, or "

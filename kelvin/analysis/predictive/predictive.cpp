@@ -316,6 +316,11 @@ Scatter scatter_of(const Problem<Real>& problem) {
 template <class Real>
 void check_predicts(const StoredRun<Real>& run) {
   if (!run.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
+  if (const std::size_t steps = run.problem.data.train.steps; steps > 0)
+    throw Error(
+        "the rows of \"{}\" have a target for each of {} steps, and predictions are of rows with one; see `kelvin "
+        "summary` for the scores of its draws",
+        run.samples.run.string(), steps);
   if (run.samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", run.samples.run.string());
 }

@@ -42,7 +42,7 @@ class Quantities {
       names_.push_back(fmt::format("q[{}]^2", i));
     }
     averages_ = names_.size();
-    if (!problem.train) return;
+    if (!problem.train || problem.data.train.steps > 0) return;
     const Dataset& data = problem.test ? problem.data.test : problem.data.train;
     if (data.has_classes()) {
       names_.push_back("probability of the true class");

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next word, or letter, after each one: an embedding, long short-term memory, and a number for each word.
+#include "kelvin/function/layers/expanded.h"
+
+namespace kelvin {
+namespace {
+
+constexpr Parameter char_lstm_parameters[] = {
+    {"vocabulary", "", "number of words"},
+    {"numbers", "", "that stand for each word"},
+    {"units", "", "of the long short-term memory"},
+    {"layers", "1", "of it"},
+};
+
+Value char_lstm_layers(const Choice& c, const Shape&) {
+  const std::size_t words = whole_number(c, "vocabulary");
+  return Value(std::vector<std::string>{fmt::format("embedding {} {}", words, whole_number(c, "numbers")),
+                                        fmt::format("lstm {} {}", whole_number(c, "units"), whole_number(c, "layers")),
+                                        fmt::format("dense {}", words)});
+}
+
+}  // namespace
+
+KELVIN_ARCHITECTURE_ROW(char_lstm, char_lstm_parameters, char_lstm_layers,
+                        "embedding, lstm and a number for each word at each step",
+                        {{5}, "['char_lstm 4 2 3 layers 2', 'mean_over_steps', 'dense 2']", 4})
+
+}  // namespace kelvin

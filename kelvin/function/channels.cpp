@@ -10,6 +10,9 @@ namespace kelvin {
   void channel_squares(const ChannelRows& rows, const Real* x, const Real* mean, double* sums) {                  \
     KELVIN_RETURN_BEST(channel_squares(rows, x, mean, sums));                                                     \
   }                                                                                                               \
+  void channel_cut(const ChannelRows& rows, const Real* y, const Real* threshold, Real* dy, double* sums) {       \
+    KELVIN_RETURN_BEST(channel_cut(rows, y, threshold, dy, sums));                                                \
+  }                                                                                                               \
   void channel_products(const ChannelRows& rows, const Real* dy, const Real* x, const Real* mean, double* sums) { \
     KELVIN_RETURN_BEST(channel_products(rows, dy, x, mean, sums));                                                \
   }                                                                                                               \

@@ -30,6 +30,8 @@ struct ChannelSlopes {
   void channel_sums(const ChannelRows&, const Real* x, double* sums);                                       \
   /* sum of (x - mean)^2 */                                                                                 \
   void channel_squares(const ChannelRows&, const Real* x, const Real* mean, double* sums);                  \
+  /* sum of dy where y is not above the threshold; there dy becomes 0 */                                    \
+  void channel_cut(const ChannelRows&, const Real* y, const Real* threshold, Real* dy, double* sums);       \
   /* sum of dy (x - mean) */                                                                                \
   void channel_products(const ChannelRows&, const Real* dy, const Real* x, const Real* mean, double* sums); \
   void channel_map(const ChannelRows&, const Real* x, const ChannelMap<Real>&, Real* y);                    \

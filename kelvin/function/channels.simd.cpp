@@ -25,6 +25,17 @@ KELVIN_INLINE void sum_over_pixels(const ChannelRows& rows, double* __restrict s
 }
 
 template <class Real>
+KELVIN_INLINE void cut_(const ChannelRows& rows, const Real* __restrict y, const Real* __restrict threshold,
+                        Real* __restrict dy, double* sums) {
+  sum_over_pixels<Real>(rows, sums, [&](std::size_t at, std::size_t k) {
+    const Real slope = dy[at];
+    const bool cut = y[at] <= threshold[k];
+    dy[at] = cut ? Real(0) : slope;
+    return cut ? slope : Real(0);
+  });
+}
+
+template <class Real>
 KELVIN_INLINE void map_(const ChannelRows& rows, const Real* __restrict x, const ChannelMap<Real>& map,
                         Real* __restrict y) {
   const Real *mean = map.mean, *scale = map.scale, *bias = map.bias, *threshold = map.threshold;
@@ -62,6 +73,9 @@ KELVIN_INLINE void slopes_(const ChannelRows& rows, const Real* __restrict dy, c
   void channel_squares(const ChannelRows& rows, const Real* x, const Real* mean, double* sums) {                  \
     sum_over_pixels<Real>(rows, sums,                                                                             \
                           [&](std::size_t at, std::size_t k) { return (x[at] - mean[k]) * (x[at] - mean[k]); });  \
+  }                                                                                                               \
+  void channel_cut(const ChannelRows& rows, const Real* y, const Real* threshold, Real* dy, double* sums) {       \
+    cut_(rows, y, threshold, dy, sums);                                                                           \
   }                                                                                                               \
   void channel_products(const ChannelRows& rows, const Real* dy, const Real* x, const Real* mean, double* sums) { \
     sum_over_pixels<Real>(rows, sums, [&](std::size_t at, std::size_t k) { return dy[at] * (x[at] - mean[k]); }); \

@@ -58,7 +58,8 @@ class FilterResponseNormLayer final : public Layer<Real> {
       const Real* x = pass.x + row * x_.size();
       Real* dy = pass.dy + row * x_.size();
       const Real* inverse = inverse_.data() + row * x_.channels;
-      cut_at_threshold(w[2], pass.y + row * x_.size(), dy);
+      channel_cut(one_row(), pass.y + row * x_.size(), w[2], dy, sums_.data());
+      for (std::size_t c = 0; c < x_.channels; ++c) slopes_[2][c] += sums_[c];
       channel_sums(one_row(), dy, sums_.data());
       channel_products(one_row(), dy, x, no_mean_.data(), products_.data());
       for (std::size_t c = 0; c < x_.channels; ++c) {
@@ -82,17 +83,6 @@ class FilterResponseNormLayer final : public Layer<Real> {
 
  private:
   ChannelRows one_row() const { return {x_.count, x_.channels, x_.channels}; }
-
-  // Slopes of outputs that are the threshold itself go to it.
-  void cut_at_threshold(const Real* threshold, const Real* y, Real* dy) {
-    for (std::size_t p = 0; p < x_.count; ++p)
-      for (std::size_t c = 0; c < x_.channels; ++c) {
-        const std::size_t at = p * x_.channels + c;
-        const bool cut = y[at] <= threshold[c];
-        slopes_[2][c] += cut ? double(dy[at]) : 0;
-        dy[at] = cut ? Real(0) : dy[at];
-      }
-  }
 
   Pixels x_;
   double floor_;

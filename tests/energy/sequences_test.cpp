@@ -179,8 +179,10 @@ TEST(Sequences, WithATargetForEachStepHaveTheGradientOfFiniteDifferences) {
         std::vector<std::string>{"char_lstm 7 2 3 2"},
         std::vector<std::string>{"embedding 7 3", "sinusoidal", "rnn 3", "tied bias 0"}}) {
     SCOPED_TRACE(layers[0]);
-    const auto network = make_likelihood<double>(language_model(layers), some_words(4, 3, 7), {});
-    expect_gradient_matches(*network, some_point(dimension_of(*network), 0.5));
+    for (const std::size_t steps : {1, 3}) {
+      const auto network = make_likelihood<double>(language_model(layers), some_words(4, steps, 7), {});
+      expect_gradient_matches(*network, some_point(dimension_of(*network), 0.5));
+    }
   }
 }
 

@@ -65,7 +65,7 @@ Likelihood<Real>::Likelihood(const ModelSettings& settings, const Dataset& data,
   check_output(activation_named(settings.output), *loss_, targets.kind);
 
   auto kept = std::make_shared<Data>();
-  kept->inputs = Inputs<Real>(data.inputs, data.rows);
+  kept->inputs = Inputs<Real>(data.inputs, 0, data.rows, data.input_count());
   kept->targets.assign(targets.values.begin(), targets.values.end());
   kept->kind = targets.kind;
   if (targets.kind == Targets::numbers) kept->units = data.target_units;
@@ -85,7 +85,8 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
       loss_(other.loss_),
       blocks_(other.blocks_),
       scales_(other.scales_),
-      log_scale_slopes_(other.log_scale_slopes_) {}
+      log_scale_slopes_(other.log_scale_slopes_),
+      augmentation_(other.augmentation_) {}
 
 // U = 1/n sum over the rows of loss(f(x; w), y), in chunks that stay in the cache.
 template <class Real>
@@ -96,12 +97,12 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
   read_scales(q);
   std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
   for (std::size_t first = 0; first < n; first += at_once) {
-    const Chunk c = chunk(rows, first);
+    const Chunk c = chunk_in_training(rows, first, e.stream);
+    const Batch chosen = rows.empty() ? rows : rows.subspan(first, c.rows.count);
     const Slopes<Real> buffers{
         .g = g, .share = Real(double(c.rows.count) / double(n)), .keep = Real(first > 0), .wanted = {}};
     const auto y = function_->forward(
-        q, c.rows,
-        {.training = true, .stream = e.stream, .chosen = c.rows.chosen, .first = c.rows.first, .buffers = &buffers});
+        q, c.rows, {.training = true, .stream = e.stream, .chosen = chosen, .first = first, .buffers = &buffers});
     sum += loss_->sum<Real>()(
         {c.rows.count, outputs(), y.data(), c.targets, function_->output_slopes().data(), scales_, log_scale_slopes_});
     function_->backward(q, {g, Real(1 / double(n)), Real(first > 0), e.wanted});
@@ -113,7 +114,7 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
 
 template <class Real>
 void Likelihood<Real>::predict(Weights<const Real> q, Batch rows, std::span<Real> out) {
-  kelvin::predict(*function_, q, data_->inputs, rows, out);
+  kelvin::predict(*function_, q, data_->inputs, rows, out, room_);
 }
 
 template <class Real>
@@ -154,7 +155,7 @@ void Likelihood<Real>::read_scales(Weights<const Real> q) {
 template <class Real>
 typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t first) {
   const std::size_t all = count(rows), n = std::min(function_->rows_at_once(all), all - first), width = outputs();
-  if (rows.empty()) return {data_->inputs.some(first, n), data_->targets.data() + first * width};
+  if (rows.empty()) return {data_->inputs.some(first, n, room_), data_->targets.data() + first * width};
   const Batch mine = rows.subspan(first, n);
   if (targets_.size() < n * width) targets_.resize(n * width);
   Real* to = targets_.data();
@@ -162,7 +163,21 @@ typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t
     const Real* from = data_->targets.data() + row * width;
     for (std::size_t k = 0; k < width; ++k) *to++ = from[k];
   }
-  return {data_->inputs.some(mine), targets_.data()};
+  return {data_->inputs.some(mine, room_), targets_.data()};
+}
+
+// The same, its images changed.
+template <class Real>
+typename Likelihood<Real>::Chunk Likelihood<Real>::chunk_in_training(Batch rows, std::size_t first,
+                                                                     const Stream& stream) {
+  Chunk c = chunk(rows, first);
+  if (augmentation_.empty()) return c;
+  const Inputs<Real>& inputs = data_->inputs;
+  const std::size_t n = c.rows.count;
+  c.rows = rows.empty() ? inputs.copied(first, n, room_) : inputs.copied(rows.subspan(first, n), room_);
+  for (std::size_t i = 0; i < n; ++i)
+    augmentation_(room_.values.data() + i * inputs.width(), rows.empty() ? first + i : rows[first + i], stream);
+  return c;
 }
 
 template std::unique_ptr<Function<float>> make_function(const ModelSettings&, const Shape&);

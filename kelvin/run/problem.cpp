@@ -139,7 +139,7 @@ void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t r
   const auto check = [&](const Recipe& phase) {
     Uses uses(phase);
     if (rows > 0 && settings.batch.size.of(rows) < rows) uses.add(Trait::minibatches, "a run with minibatches");
-    if (noisy) uses.add(Trait::noisy, "a run with masks, gradient_noise or batch.anchor_every");
+    if (noisy) uses.add(Trait::noisy, "a run with masks, data.augment, gradient_noise or batch.anchor_every");
     if (settings.batch.anchor_every > 0) uses.add(Trait::anchored, "batch.anchor_every");
     if (settings.row_shares > 1) uses.add(Trait::in_row_shares, "row_shares");
     if (settings.switching.used()) uses.add(Trait::switched, "[switching]");
@@ -182,6 +182,7 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     const Loss& loss = loss_named(model.loss);
     problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
     train = make_likelihood<Real>(model, problem.data.train, remark);
+    train->augment({settings.data.augment, problem.data.train});
     data = train->clone();
   }
   problem.recipe =

@@ -31,8 +31,8 @@ Dataset random_rows(std::size_t rows, std::size_t inputs, std::size_t classes) {
   for (std::size_t k = 0; k < inputs; ++k) data.input_names.push_back("x" + std::to_string(k));
   data.target_names = {"y"};
   for (std::size_t k = 0; k < classes; ++k) data.classes.push_back(std::to_string(k));
-  data.inputs.resize(rows * inputs);
-  normals({stream_key(1, "inputs"), 0, 0, 0}, 0, std::span(data.inputs));
+  data.inputs = std::vector<double>(rows * inputs);
+  normals({stream_key(1, "inputs"), 0, 0, 0}, 0, std::span(data.inputs.doubles()));
   for (std::size_t i = 0; i < rows; ++i)
     data.targets.push_back(double(below(std::uint32_t(classes), {stream_key(1, "classes"), 0, 0, 0}, i)));
   return data;

@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kelvin;
   return survives([&] {
-    const Array array = parse_idx(text_of(data, size), "f.idx", 255);
+    const InputArray array = parse_idx(text_of(data, size), "f.idx", 255);
     std::size_t count = 1;
     for (const std::size_t n : array.shape) count *= n;
     must(array.values.size() == count && count <= size);

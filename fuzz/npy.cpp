@@ -7,7 +7,7 @@
 
 namespace {
 
-void check(const kelvin::Array& array) {
+void check(const auto& array) {
   std::size_t count = 1;
   for (const std::size_t n : array.shape) count *= n;
   kelvin::must(array.values.size() == count);
@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes = text_of(data, size);
   return survives([&] {
     if (is_npy(bytes)) return check(parse_npy(bytes, "f.npy"));
-    const auto arrays = is_npz(bytes) ? parse_npz(bytes, "f.npz") : parse_safetensors(bytes, "f.safetensors");
-    for (const auto& [name, array] : arrays) check(array);
+    if (is_npz(bytes))
+      for (const auto& [name, array] : parse_npz(bytes, "f.npz")) check(array);
+    else
+      for (const auto& [name, array] : parse_safetensors(bytes, "f.safetensors")) check(array);
   });
 }

@@ -11,10 +11,51 @@
 namespace kelvin::cli {
 namespace {
 
+// One line for each channel of images, in original units, over all their pixels.
+void describe_images(Table& table, const std::string& split, const Dataset& data) {
+  const std::size_t channels = data.shape[0];
+  std::vector<double> sum(channels), square(channels), low(channels, INFINITY), high(channels, -INFINITY);
+  std::vector<double> row(data.input_count());
+  const double count = double(data.rows * (data.input_count() / channels));
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    data.inputs.copy(i * row.size(), row);
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double x = data.input_units.original(j, row[j]);
+      const std::size_t c = j % channels;
+      sum[c] += x;
+      square[c] += x * x;
+      low[c] = std::min(low[c], x);
+      high[c] = std::max(high[c], x);
+    }
+  }
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double mean = sum[c] / count;
+    table.row({{"split", split},
+               {"rows", data.rows},
+               {"column", fmt::format("channel {} of {}", c + 1, data.shape.text())},
+               {"mean", mean},
+               {"sd", std::sqrt(std::max(0.0, square[c] / count - mean * mean))},
+               {"least", low[c]},
+               {"most", high[c]}});
+  }
+}
+
+// One line: what rows of tokens are made of.
+void describe_tokens(Table& table, const std::string& split, const Dataset& data) {
+  double padded = 0;
+  const bool pads = data.steps == 0;
+  for (const double token : data.inputs) padded += pads && token == 0;
+  table.row({{"split", split},
+             {"rows", data.rows},
+             {"column", fmt::format("{} tokens of a vocabulary of {}", data.input_count(), data.vocabulary.size())},
+             {"mean", pads ? fmt::format("{:.1f} of a text", double(data.input_count()) - padded / double(data.rows))
+                           : std::string()}});
+}
+
 // One line per column, in original units.
 void describe_columns(Table& table, const std::string& split, const Dataset& data) {
-  const auto add = [&](const std::string& name, std::size_t width, std::size_t column,
-                       const std::vector<double>& values, const Units& units) {
+  const auto add = [&](const std::string& name, std::size_t width, std::size_t column, const InputValues& values,
+                       const Units& units) {
     double mean = 0, square = 0, low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < data.rows; ++i) {
       const double x = units.original(column, values[i * width + column]);
@@ -32,8 +73,12 @@ void describe_columns(Table& table, const std::string& split, const Dataset& dat
                {"least", low},
                {"most", high}});
   };
-  for (std::size_t c = 0; c < data.input_count(); ++c)
-    add(data.input_names[c], data.input_count(), c, data.inputs, data.input_units);
+  if (data.shape.rank() > 0) describe_images(table, split, data);
+  else if (!data.vocabulary.empty()) describe_tokens(table, split, data);
+  else
+    for (std::size_t c = 0; c < data.input_count(); ++c)
+      add(data.input_names[c], data.input_count(), c, data.inputs, data.input_units);
+  if (data.steps > 0) return;
   if (!data.has_classes()) {
     for (std::size_t c = 0; c < data.target_count(); ++c)
       add(data.target_names[c], data.target_count(), c, data.targets, data.target_units);
@@ -59,8 +104,8 @@ void print_rows(const Dataset& data) {
       cells.push_back(fmt::format("{}", data.input_units.original(c, data.inputs[i * data.input_count() + c])));
     for (std::size_t c = 0; c < data.target_count(); ++c) {
       const double y = data.targets[i * data.target_count() + c];
-      cells.push_back(data.has_classes() ? data.classes[std::size_t(y)]
-                                         : fmt::format("{}", data.target_units.original(c, y)));
+      cells.push_back(data.has_classes() && data.steps == 0 ? data.classes[std::size_t(y)]
+                                                            : fmt::format("{}", data.target_units.original(c, y)));
     }
     line(cells);
   }

@@ -8,6 +8,7 @@
 #include "kelvin/analysis/analysis.h"
 #include "kelvin/core/record.h"
 #include "kelvin/core/text.h"
+#include "kelvin/data/augmentation.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
 #include "kelvin/dynamics/compatible.h"
@@ -128,6 +129,7 @@ const List lists[] = {
     {"masks", "entries left out of some evaluations", [] { return rows_with_parameters(masks()); }},
     {"constraints", "manifolds that weights stay on", [] { return rows_with_parameters(constraints()); }},
     {"initialisers", "where parameters start", [] { return rows_with_parameters(initialisers()); }},
+    {"augmentations", "changes of images in training", [] { return rows_with_parameters(augmentations()); }},
     {"generators", "datasets made by formula", [] { return rows_with_parameters(generators()); }},
     {"metrics", "coordinates that a warm-up may find (adapt.metric)", [] { return rows_with_meaning(rescalings()); }},
     {"covariances", "what letter V goes by (covariance.form)", [] { return rows_with_meaning(covariance_forms()); }},

@@ -20,6 +20,7 @@ struct Sketch {
 };
 
 std::string run_file(const Sketch& s) {
+  const bool by_name = s.layers.find('"') != std::string::npos;
   return fmt::format(
       R"(# A run file of kelvin: `kelvin train` minimises the loss, `kelvin sample` draws from the posterior.
 # All settings: docs/settings.md. What can stand for each name: `kelvin list losses`, `kelvin list schemes`, ...
@@ -33,9 +34,8 @@ precision = "float"       # or "double"
 [data]
 {data}
 [model]
-layers = {layers}      # inputs, hidden layers, outputs
-activation = "relu"       # of the hidden layers
-loss = "{loss}"
+layers = {layers}      # {what}
+{activation}loss = "{loss}"
 prior = {{ name = "gaussian", scale = 1.0 }}   # of every weight and bias
 
 [batch]
@@ -49,7 +49,9 @@ friction = 1.0
 # temperature = "posterior"   # 0 trains, "posterior" (1/N) samples: the default of the two commands
 )",
       fmt::arg("steps", s.steps), fmt::arg("warmup", s.steps / 4), fmt::arg("data", s.data),
-      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step));
+      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step),
+      fmt::arg("what", by_name ? "see `kelvin list layers`" : "inputs, hidden layers, outputs"),
+      fmt::arg("activation", by_name ? "" : "activation = \"relu\"       # of the hidden layers\n"));
 }
 
 Sketch spiral(const std::string&) {
@@ -99,6 +101,44 @@ Sketch mnist(const std::string& directory) {
           20000};
 }
 
+// Networks of layers by name.
+Sketch images(const std::string& directory) {
+  DataSettings settings;
+  settings.file = directory;
+  const Splits found = load(settings, true, 0, remark);
+  const Dataset& rows = found.train;
+  if (rows.shape.rank() == 0) throw Error("\"{}\" holds no images; for a table write `kelvin new csv`", directory);
+  const bool tested = found.test.rows > 0, large = std::min(rows.shape[1], rows.shape[2]) >= 8;
+  std::string data = fmt::format("file = \"{}\"   # {} images, {}\n", directory, rows.rows, rows.shape.text());
+  if (!tested) data += "test = 0.2                # share of the rows kept for testing\n";
+  data +=
+      "standardise = \"inputs\"    # per channel\n# augment = [\"flip\", \"crop 4\"]   # drawn anew at every step\n";
+  const std::string pool = large ? "\"max_pool 2\", " : "";
+  const std::string layers = fmt::format(
+      "[\"conv 3x3 16\", \"batch_norm\", \"relu\", {}\"conv 3x3 32\", \"batch_norm\", \"relu\", \"global_pool\", "
+      "\"dense {}\"]",
+      pool, rows.classes.size());
+  return {data, layers, "softmax_cross_entropy", rows.rows > 500 ? "100" : "\"full\"", 0.03, 20000};
+}
+
+Sketch text(const std::string& file) {
+  DataSettings settings;
+  settings.file = file;
+  settings.text.unit = "characters";
+  settings.validation = settings.test = 0.05;
+  const Dataset rows = load(settings, true, 0, remark).train;
+  const std::string data = fmt::format(
+      "file = \"{}\"   # {} characters, {} different ones\ntext = {{ unit = \"characters\", steps = {} }}   # or "
+      "words\nvalidation = 0.05         # at the end of the text\ntest = 0.05\n",
+      file, rows.rows * rows.steps, rows.vocabulary.size(), rows.steps);
+  return {data,
+          fmt::format("[\"embedding {0} 32\", \"lstm 64\", \"dense {0}\"]", rows.vocabulary.size()),
+          "softmax_cross_entropy",
+          rows.rows > 50 ? "50" : "\"full\"",
+          0.1,
+          20000};
+}
+
 struct Kind {
   std::string_view name, takes, meaning;
   Sketch (*sketch)(const std::string& source);
@@ -106,7 +146,10 @@ struct Kind {
 const Kind kinds[] = {
     {"spiral", "", "two spirals made by formula", spiral},
     {"csv", "a CSV file whose last column is the target", "your own table", csv},
-    {"mnist", "a directory with the four files of MNIST or Fashion-MNIST", "images", mnist},
+    {"mnist", "a directory with the four files of MNIST or Fashion-MNIST", "images, for fully connected layers", mnist},
+    {"images", "a directory of images: CLASS/*.png, or the files of CIFAR or MNIST", "images, for convolutions",
+     images},
+    {"text", "a text file", "a text, to predict the next character", text},
 };
 
 struct NewArguments {
@@ -114,8 +157,8 @@ struct NewArguments {
   bool force = false;
   template <class Visit>
   void fields(Visit&& field) {
-    field("kind", kind, "spiral, csv or mnist", argument);
-    field("source", source, "the data: a CSV file, or a directory in MNIST's format", optional_argument);
+    field("kind", kind, "spiral, csv, mnist, images or text", argument);
+    field("source", source, "the data: a CSV or text file, or a directory of images", optional_argument);
     field("out", out, "file to write (default: the terminal)");
     field("force", force, "replace the file");
   }

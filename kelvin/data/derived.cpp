@@ -104,8 +104,8 @@ void add_derived(Dataset& data, const std::vector<std::string>& expressions, con
   for (const std::string& text : expressions) terms.push_back(Parser(text, data.input_names).expression());
   std::vector<double> wider(data.rows * has);
   for (std::size_t i = 0; i < data.rows; ++i) {
-    const double* row = data.inputs.data() + i * had;
-    std::copy(row, row + had, wider.data() + i * has);
+    const double* row = wider.data() + i * has;
+    data.inputs.copy(i * had, std::span(wider).subspan(i * has, had));
     for (std::size_t k = 0; k < terms.size(); ++k) {
       const double x = wider[i * has + had + k] = terms[k](row);
       if (!std::isfinite(x))

@@ -30,10 +30,11 @@ struct Point {
 template <class PointOf>
 Dataset two_classes(const Draws& draws, PointOf&& point_of) {
   Dataset data = empty_set(draws.rows, 2);
+  std::vector<double>& x = data.inputs.doubles();
   for (std::size_t i = 0; i < draws.rows; ++i) {
     const int label = i % 2;
     const Point at = point_of(i, label);
-    data.inputs.insert(data.inputs.end(), {at.x1, at.x2});
+    x.insert(x.end(), {at.x1, at.x2});
     data.targets.push_back(label);
   }
   return data;
@@ -102,7 +103,7 @@ Dataset gap(const Choice& is, const Draws& z) {
   Dataset data = empty_set(z.rows, 1);
   for (std::size_t i = 0; i < z.rows; ++i) {
     const double x = (z.uniform(1, i) < 0.5 ? -1 : 1) * (hole + (reach - hole) * z.uniform(0, i));
-    data.inputs.push_back(x);
+    data.inputs.doubles().push_back(x);
     data.targets.push_back(std::sin(b * x) + s * z.normal(2, i));
   }
   return data;
@@ -123,11 +124,12 @@ Dataset linear(const Choice& is, const Draws& z) {
   std::vector<double> w(d);
   normals({.key = z.shared}, 0, w);
   Dataset data = empty_set(z.rows, d);
-  data.inputs.resize(z.rows * d);
-  normals({.key = z.own}, 0, data.inputs);
+  std::vector<double>& x = data.inputs.doubles();
+  x.resize(z.rows * d);
+  normals({.key = z.own}, 0, x);
   for (std::size_t i = 0; i < z.rows; ++i) {
     double y = s * z.normal(1, i);
-    for (std::size_t j = 0; j < d; ++j) y += w[j] * data.inputs[i * d + j];
+    for (std::size_t j = 0; j < d; ++j) y += w[j] * x[i * d + j];
     data.targets.push_back(y);
   }
   return data;
@@ -148,7 +150,7 @@ Dataset factor(const Choice& is, const Draws& z) {
   data.targets.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const double l = n == 1 ? low : low + (high - low) * double(i) / double(n - 1);
-    for (const double v : solved.vector(i)) data.inputs.push_back(std::sqrt(double(n) * l) * v);
+    for (const double v : solved.vector(i)) data.inputs.doubles().push_back(std::sqrt(double(n) * l) * v);
   }
   return data;
 }

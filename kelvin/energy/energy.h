@@ -32,6 +32,7 @@ class Energy {
   std::vector<Block> blocks() const;     // of the data, and of the law
   void arrange(std::span<const Block>);  // the same blocks with new offsets, perhaps among others
   std::size_t rows() const { return data_->rows(); }
+  std::size_t observations() const { return data_->observations(); }  // that U is the mean over
   // Whether U depends on the evaluation besides q and the rows.
   bool noisy() const { return estimate.noisy() || data_->random(); }
   // Piece 1 is the data's energy, piece 2 the terms; data with pieces of their own keep them, and the terms go with 1.

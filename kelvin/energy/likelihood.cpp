@@ -85,7 +85,7 @@ Likelihood<Real>::Likelihood(std::unique_ptr<Function<Real>> function, const Mod
   check_output(activation_named(settings.output), *loss_, targets.kind);
 
   auto kept = std::make_shared<Data>();
-  kept->inputs = Inputs<Real>(data.inputs, data.rows);
+  kept->inputs = Inputs<Real>(data.inputs, 0, data.rows, data.input_count());
   kept->targets.assign(targets.values.begin(), targets.values.end());
   kept->width = targets.width;
   kept->kind = targets.kind;
@@ -109,7 +109,8 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
       width_(other.width_),
       blocks_(other.blocks_),
       scales_(other.scales_),
-      log_scale_slopes_(other.log_scale_slopes_) {}
+      log_scale_slopes_(other.log_scale_slopes_),
+      augmentation_(other.augmentation_) {}
 
 // U = 1/n sum over the rows, or their steps, of loss(f(x; w), y), in chunks that stay in the cache.
 template <class Real>
@@ -121,12 +122,13 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
   read_scales(q);
   std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
   for (std::size_t first = 0; first < n; first += at_once) {
-    const Chunk c = chunk(rows, first);
+    const Chunk c = chunk_in_training(rows, first, e.stream);
+    const Batch chosen = rows.empty() ? rows : rows.subspan(first, c.rows.count);
     const Slopes<Real> buffers{
         .g = g, .share = Real(double(c.rows.count) / double(n)), .keep = Real(first > 0), .wanted = {}};
     const auto y = function_->forward(
         q, c.rows,
-        {.training = true, .stream = e.stream, .chosen = c.rows.chosen, .first = c.rows.first, .buffers = &buffers});
+        {.training = true, .stream = e.stream, .chosen = chosen, .first = first, .buffers = &buffers});
     sum += loss_->sum<Real>()({c.rows.count * steps_, width_, y.data(), c.targets, function_->output_slopes().data(),
                                scales_, log_scale_slopes_});
     function_->backward(q, {g, Real(1 / observations), Real(first > 0), e.wanted});
@@ -138,7 +140,7 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
 
 template <class Real>
 void Likelihood<Real>::predict(Weights<const Real> q, Batch rows, std::span<Real> out) {
-  kelvin::predict(*function_, q, data_->inputs, rows, out);
+  kelvin::predict(*function_, q, data_->inputs, rows, out, room_);
 }
 
 template <class Real>
@@ -182,9 +184,9 @@ void Likelihood<Real>::read_scales(Weights<const Real> q) {
 template <class Real>
 typename Likelihood<Real>::Chunk Likelihood<Real>::chunk(Batch rows, std::size_t first) {
   const std::size_t all = count(rows), n = std::min(function_->rows_at_once(all), all - first);
-  if (rows.empty()) return {data_->inputs.some(first, n), targets_of({}, first, n)};
+  if (rows.empty()) return {data_->inputs.some(first, n, room_), targets_of({}, first, n)};
   const Batch mine = rows.subspan(first, n);
-  return {data_->inputs.some(mine), targets_of(mine, 0, n)};
+  return {data_->inputs.some(mine, room_), targets_of(mine, 0, n)};
 }
 
 // Targets of those rows, or of n rows from number `first` on: where they lie, or gathered; class numbers become columns
@@ -207,6 +209,20 @@ const Real* Likelihood<Real>::targets_of(Batch rows, std::size_t first, std::siz
     }
   }
   return targets_.data();
+}
+
+// The same, its images changed.
+template <class Real>
+typename Likelihood<Real>::Chunk Likelihood<Real>::chunk_in_training(Batch rows, std::size_t first,
+                                                                     const Stream& stream) {
+  Chunk c = chunk(rows, first);
+  if (augmentation_.empty()) return c;
+  const Inputs<Real>& inputs = data_->inputs;
+  const std::size_t n = c.rows.count;
+  c.rows = rows.empty() ? inputs.copied(first, n, room_) : inputs.copied(rows.subspan(first, n), room_);
+  for (std::size_t i = 0; i < n; ++i)
+    augmentation_(room_.values.data() + i * inputs.width(), rows.empty() ? first + i : rows[first + i], stream);
+  return c;
 }
 
 template std::unique_ptr<Function<float>> make_function(const ModelSettings&, const Shape&);

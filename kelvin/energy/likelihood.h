@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kelvin/core/error.h"
+#include "kelvin/data/augmentation.h"
 #include "kelvin/energy/loss.h"
 #include "kelvin/energy/potential.h"
 #include "kelvin/function/function.h"
@@ -39,7 +40,8 @@ class Likelihood final : public Potential<Real> {
   const std::vector<Block>& blocks() const override { return blocks_; }
   std::size_t rows() const override { return data_->inputs.rows(); }
   std::size_t observations() const override { return rows() * steps_; }
-  bool random() const override { return function_->random(); }
+  bool random() const override { return function_->random() || !augmentation_.empty(); }
+  void augment(Augmentation changes) { augmentation_ = std::move(changes); }  // of images, in training
   double operator()(Weights<const Real> q, const Evaluation&, Weights<Real> g) override;
   std::unique_ptr<Potential<Real>> clone() const override { return copy(); }
   std::unique_ptr<Likelihood> copy() const { return std::make_unique<Likelihood>(*this); }
@@ -66,6 +68,7 @@ class Likelihood final : public Potential<Real> {
   std::size_t count(Batch rows) const { return rows.empty() ? data_->inputs.rows() : rows.size(); }
   Chunk chunk(Batch rows, std::size_t first);
   const Real* targets_of(Batch rows, std::size_t first, std::size_t n);
+  Chunk chunk_in_training(Batch rows, std::size_t first, const Stream&);
   void read_scales(Weights<const Real> q);
 
   std::shared_ptr<const Data> data_;
@@ -76,6 +79,8 @@ class Likelihood final : public Potential<Real> {
   std::vector<Scale> scales_;
   std::vector<double> log_scale_slopes_;  // empty when the scale is fixed
   LargeArray<Real> targets_;              // of a batch
+  InputRoom<Real> room_;
+  Augmentation augmentation_;
 };
 
 // A likelihood whose blocks lie somewhere in q.

@@ -15,20 +15,76 @@ Inputs<Real>::Inputs(std::span<const double> values, std::size_t rows)
 }
 
 template <class Real>
+Inputs<Real>::Inputs(const InputValues& values, std::size_t first, std::size_t rows, std::size_t width)
+    : rows_(rows), width_(width), bytes_(values.bytes()), first_(first) {
+  if (!bytes_) {
+    *this = Inputs(std::span(values.numbers()).subspan(first * width, rows * width), rows);
+    width_ = width;
+    return;
+  }
+  period_ = values.period();
+  levels_.assign(values.levels().begin(), values.levels().end());
+}
+
+template <class Real>
+void Inputs<Real>::copy_row(std::size_t row, Real* to) const {
+  if (!bytes_) {
+    std::copy_n(values_.data() + row * width_, width_, to);
+    return;
+  }
+  constexpr std::size_t byte_values = 256;
+  const std::uint8_t* from = bytes_->data() + (first_ + row) * width_;
+  for (std::size_t c = 0; c < period_; ++c) {
+    const Real* level = levels_.data() + c * byte_values;
+    for (std::size_t j = c; j < width_; j += period_) to[j] = level[from[j]];
+  }
+}
+
+template <class Real>
+void make_room(InputRoom<Real>& room, std::size_t rows, std::size_t width) {
+  if (room.values.size() < rows * width + widest_vector) room.values.resize(rows * width + widest_vector);
+}
+
+template <class Real>
+InputRows<Real> Inputs<Real>::copied(std::size_t first, std::size_t count, InputRoom<Real>& room) const {
+  make_room(room, count, width_);
+  for (std::size_t i = 0; i < count; ++i) copy_row(first + i, room.values.data() + i * width_);
+  return {room.values.data(), width_, 0, count, {}};
+}
+
+// Rows lie anywhere in memory: they are asked for in good time.
+template <class Real>
+InputRows<Real> Inputs<Real>::copied(Batch chosen, InputRoom<Real>& room) const {
+  constexpr std::size_t ahead = 4, line = 64;
+  make_room(room, chosen.size(), width_);
+  for (std::size_t i = room.order.size(); i < chosen.size(); ++i) room.order.push_back(std::uint32_t(i));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (bytes_ && i + ahead < chosen.size())
+      for (std::size_t j = 0; j < width_; j += line)
+        __builtin_prefetch(bytes_->data() + (first_ + chosen[i + ahead]) * width_ + j);
+    copy_row(chosen[i], room.values.data() + i * width_);
+  }
+  return {room.values.data(), width_, 0, chosen.size(), Batch(room.order).first(chosen.size()), true};
+}
+
+template <class Real>
 void predict(Function<Real>& function, Weights<const Real> w, const Inputs<Real>& inputs, Batch rows,
-             std::span<Real> out) {
+             std::span<Real> out, InputRoom<Real>& room) {
   const std::size_t all = rows.empty() ? inputs.rows() : rows.size(), width = function.outputs();
   for (std::size_t first = 0; first < all; first += function.rows_at_once(all)) {
     const std::size_t count = std::min(function.rows_at_once(all), all - first);
-    const auto y =
-        function.forward(w, rows.empty() ? inputs.some(first, count) : inputs.some(rows.subspan(first, count)), {});
+    const InputRows<Real> x =
+        rows.empty() ? inputs.some(first, count, room) : inputs.some(rows.subspan(first, count), room);
+    const auto y = function.forward(w, x, {});
     std::copy_n(y.begin(), count * width, out.begin() + std::ptrdiff_t(first * width));
   }
 }
 
 template class Inputs<float>;
 template class Inputs<double>;
-template void predict(Function<float>&, Weights<const float>, const Inputs<float>&, Batch, std::span<float>);
-template void predict(Function<double>&, Weights<const double>, const Inputs<double>&, Batch, std::span<double>);
+template void predict(Function<float>&, Weights<const float>, const Inputs<float>&, Batch, std::span<float>,
+                      InputRoom<float>&);
+template void predict(Function<double>&, Weights<const double>, const Inputs<double>&, Batch, std::span<double>,
+                      InputRoom<double>&);
 
 }  // namespace kelvin

@@ -17,7 +17,15 @@ struct InputRows {
   const Real* inputs;  // of row 0
   std::size_t width;   // numbers of a row
   std::size_t first, count;
-  Batch chosen;  // count of them, or none
+  Batch chosen;           // count of them, or none
+  bool in_order = false;  // chosen rows have been put one after another: they are rows 0, 1, ... of `inputs`
+};
+
+// Where rows that do not lie anywhere as numbers are put.
+template <class Real>
+struct InputRoom {
+  LargeArray<Real> values;
+  std::vector<std::uint32_t> order;  // 0, 1, ...
 };
 
 // More rows than this are taken so many at a time: they stay in the cache, memory stays bounded, and how a batch is cut
@@ -65,27 +73,41 @@ struct Function {
   virtual std::size_t rows_at_once(std::size_t rows) const { return kelvin::rows_at_once(rows); }
 };
 
-// Inputs as a function reads them.
+// Inputs as a function reads them. What came in bytes stays in bytes, shared with the dataset; rows of it become
+// numbers when they are asked for.
 template <class Real>
 class Inputs {
  public:
   Inputs() = default;
   Inputs(std::span<const double> values, std::size_t rows);
+  Inputs(const InputValues&, std::size_t first, std::size_t rows, std::size_t width);
   std::size_t rows() const { return rows_; }
   std::size_t width() const { return width_; }
-  InputRows<Real> some(std::size_t first, std::size_t count) const {
-    return {values_.data(), width_, first, count, {}};
+  // Valid until the room is used again.
+  InputRows<Real> some(std::size_t first, std::size_t count, InputRoom<Real>& room) const {
+    return bytes_ ? copied(first, count, room) : InputRows<Real>{values_.data(), width_, first, count, {}};
   }
-  InputRows<Real> some(Batch chosen) const { return {values_.data(), width_, 0, chosen.size(), chosen}; }
+  InputRows<Real> some(Batch chosen, InputRoom<Real>& room) const {
+    return bytes_ ? copied(chosen, room) : InputRows<Real>{values_.data(), width_, 0, chosen.size(), chosen};
+  }
+  // The same, in the room, where they may be changed.
+  InputRows<Real> copied(std::size_t first, std::size_t count, InputRoom<Real>& room) const;
+  InputRows<Real> copied(Batch chosen, InputRoom<Real>& room) const;
 
  private:
+  void copy_row(std::size_t row, Real* to) const;
+
   std::size_t rows_ = 0, width_ = 0;
   LargeArray<Real> values_;
+  std::shared_ptr<const std::vector<std::uint8_t>> bytes_;  // or these, from row `first_` on
+  std::size_t first_ = 0, period_ = 1;
+  std::vector<Real> levels_;  // what a byte of each of `period_` columns stands for
 };
 
 // Outputs of those rows, all if none is named, in chunks.
 template <class Real>
-void predict(Function<Real>&, Weights<const Real>, const Inputs<Real>&, Batch rows, std::span<Real> out);
+void predict(Function<Real>&, Weights<const Real>, const Inputs<Real>&, Batch rows, std::span<Real> out,
+             InputRoom<Real>&);
 
 // A function whose blocks lie somewhere in q.
 template <class Real>
@@ -95,12 +117,13 @@ class PlacedFunction {
       : function_(std::move(function)), offsets_(offsets_of(function_->blocks(), arranged)) {}
   std::size_t outputs() const { return function_->outputs(); }
   void predict(std::span<const Real> q, const Inputs<Real>& inputs, std::span<Real> out) {
-    kelvin::predict<Real>(*function_, {q.data(), offsets_.data()}, inputs, {}, out);
+    kelvin::predict<Real>(*function_, {q.data(), offsets_.data()}, inputs, {}, out, room_);
   }
 
  private:
   std::unique_ptr<Function<Real>> function_;
   std::vector<std::size_t> offsets_;
+  InputRoom<Real> room_;
 };
 
 }  // namespace kelvin

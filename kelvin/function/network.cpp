@@ -67,7 +67,8 @@ class Layers final : public Function<Real> {
 
   std::span<const Real> forward(Weights<const Real> w, const InputRows<Real>& rows, const Pass<Real>& pass) override {
     rows_ = rows.count;
-    const Real* x = rows.chosen.empty() ? rows.inputs + rows.first * rows.width : gathered(rows);
+    const bool lie_so = rows.chosen.empty() || rows.in_order;
+    const Real* x = lie_so ? rows.inputs + rows.first * rows.width : gathered(rows);
     Pass<Real> own = pass;
     Slopes<Real> buffers;
     if (pass.buffers) {

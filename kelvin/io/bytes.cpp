@@ -2,6 +2,7 @@
 #include "kelvin/io/bytes.h"
 
 #include <fmt/ranges.h>
+#include <lzma.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -12,6 +13,37 @@
 #include "kelvin/core/error.h"
 
 namespace kelvin {
+namespace {
+
+bool is_xz(std::string_view bytes) {
+  return bytes.starts_with(
+      std::string_view("\xfd"
+                       "7zXZ\0",
+                       6));
+}
+
+std::string unpacked_xz(std::string_view packed, const std::string& file) {
+  constexpr std::uint64_t most_memory = std::uint64_t(1) << 28;  // of the decoder; the largest preset takes 65 MiB
+  constexpr std::size_t piece = 1 << 22;
+  lzma_stream stream = LZMA_STREAM_INIT;
+  const std::unique_ptr<lzma_stream, void (*)(lzma_stream*)> ended(&stream, lzma_end);
+  lzma_ret status = lzma_stream_decoder(&stream, most_memory, LZMA_CONCATENATED);
+  stream.next_in = reinterpret_cast<const std::uint8_t*>(packed.data());
+  stream.avail_in = packed.size();
+  std::string bytes;
+  while (status == LZMA_OK) {
+    const std::size_t had = bytes.size();
+    bytes.resize(had + piece);
+    stream.next_out = reinterpret_cast<std::uint8_t*>(bytes.data()) + had;
+    stream.avail_out = piece;
+    status = lzma_code(&stream, LZMA_FINISH);
+    bytes.resize(had + piece - stream.avail_out);
+  }
+  if (status != LZMA_STREAM_END) throw Error("cannot unpack \"{}\": the file is damaged or cut short", file);
+  return bytes;
+}
+
+}  // namespace
 
 std::string read_bytes(const std::string& file) {
   if (std::filesystem::is_directory(file)) throw Error("\"{}\" is a directory, not a file", file);
@@ -32,7 +64,7 @@ std::string read_bytes(const std::string& file) {
   const char* reason = gzerror(opened.get(), &status);
   if (status != Z_OK && status != Z_STREAM_END)
     throw Error("cannot unpack \"{}\": {}; the file is damaged or cut short", file, reason);
-  return bytes;
+  return is_xz(bytes) ? unpacked_xz(bytes, file) : bytes;
 }
 
 std::size_t checked_count(std::span<const std::size_t> shape, std::size_t width, std::size_t bytes,

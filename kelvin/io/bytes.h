@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file, unpacked if it is gzip, and the numbers inside them.
+// The bytes of a file, unpacked if it is gzip or xz, and the numbers inside them.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -74,14 +74,14 @@ Dataset subset(const Dataset& from, const RowList& rows) {
   out.input_names = from.input_names;
   out.target_names = from.target_names;
   out.classes = from.classes;
-  const auto copy = [&](const std::vector<double>& source, std::vector<double>& target, std::size_t width) {
-    target.reserve(rows.size() * width);
-    for (const std::size_t i : rows)
-      target.insert(target.end(), source.begin() + std::ptrdiff_t(i * width),
-                    source.begin() + std::ptrdiff_t((i + 1) * width));
-  };
-  copy(from.inputs, out.inputs, from.input_count());
-  copy(from.targets, out.targets, from.target_count());
+  out.shape = from.shape;
+  out.steps = from.steps;
+  out.vocabulary = from.vocabulary;
+  out.inputs = from.inputs.rows(rows, from.input_count());
+  const std::size_t width = from.target_count();
+  for (const std::size_t i : rows)
+    out.targets.insert(out.targets.end(), from.targets.begin() + long(i * width),
+                       from.targets.begin() + long((i + 1) * width));
   return out;
 }
 

@@ -10,14 +10,16 @@ namespace kelvin {
 namespace {
 
 template <class T>
-void decode_idx(std::string_view bytes, std::vector<double>& out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = double(number_at<T>(bytes, i * sizeof(T), std::endian::big));
+InputValues decode_idx(std::string_view bytes, std::size_t count) {
+  std::vector<double> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = double(number_at<T>(bytes, i * sizeof(T), std::endian::big));
+  return out;
 }
 
 struct IdxType {
   unsigned char code;
   std::size_t width;
-  void (*decode)(std::string_view, std::vector<double>&);
+  InputValues (*decode)(std::string_view, std::size_t count);
 };
 constexpr IdxType idx_types[] = {
     {0x08, 1, decode_idx<std::uint8_t>}, {0x09, 1, decode_idx<std::int8_t>}, {0x0b, 2, decode_idx<std::int16_t>},
@@ -35,23 +37,24 @@ const IdxType* type_of(std::string_view bytes) {
 
 bool is_idx(std::string_view bytes) { return type_of(bytes); }
 
-Array parse_idx(std::string_view bytes, const std::string& file, double white) {
+InputArray parse_idx(std::string_view bytes, const std::string& file, double white) {
   const IdxType* type = type_of(bytes);
   if (!type)
     throw Error("{}: not an IDX file; it must begin with 0, 0, a type (8, 9, 11 ... 14) and the number of dimensions",
                 file);
   const std::size_t dimensions = static_cast<unsigned char>(bytes[3]), start = 4 + 4 * dimensions;
   if (bytes.size() < start) throw Error("{}: cut short inside the header", file);
-  Array array;
+  InputArray array;
   for (std::size_t d = 0; d < dimensions; ++d)
     array.shape.push_back(number_at<std::uint32_t>(bytes, 4 + 4 * d, std::endian::big));
-  array.values.resize(checked_count(array.shape, type->width, bytes.size() - start, file));
-  type->decode(bytes.substr(start), array.values);
-  if (type->code == idx_types[0].code && white != 1)
-    for (double& x : array.values) x /= white;
+  const std::size_t count = checked_count(array.shape, type->width, bytes.size() - start, file);
+  const std::string_view numbers = bytes.substr(start);
+  const bool unsigned_bytes = type->code == idx_types[0].code;
+  array.values = unsigned_bytes ? InputValues(std::vector<std::uint8_t>(numbers.begin(), numbers.end()), white)
+                                : type->decode(numbers, count);
   return array;
 }
 
-Array read_idx(const std::string& file, double white) { return parse_idx(read_bytes(file), file, white); }
+InputArray read_idx(const std::string& file, double white) { return parse_idx(read_bytes(file), file, white); }
 
 }  // namespace kelvin

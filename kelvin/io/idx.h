@@ -11,7 +11,7 @@ namespace kelvin {
 
 bool is_idx(std::string_view bytes);
 // Unsigned bytes are divided by `white`: 255 turns the grey values of images into 0 ... 1.
-Array parse_idx(std::string_view bytes, const std::string& file, double white = 1);
-Array read_idx(const std::string& file, double white = 1);
+InputArray parse_idx(std::string_view bytes, const std::string& file, double white = 1);
+InputArray read_idx(const std::string& file, double white = 1);
 
 }  // namespace kelvin

@@ -10,6 +10,7 @@
 #include "kelvin/core/noise.h"
 #include "kelvin/io/classes.h"
 #include "kelvin/io/sources.h"
+#include "kelvin/io/text.h"
 
 namespace kelvin {
 namespace {
@@ -50,7 +51,8 @@ RawRows rows_of(Source source, const DataSettings& s, bool classes, const Target
     for (const std::size_t j : out)
       if (std::find(in.begin(), in.end(), j) != in.end())
         throw Error("{}: column \"{}\" is both an input and a target; leave it out of one", x.file, x.names[j]);
-  return rows_of(source, {in, kind.are_inputs ? Columns{} : out, classes, kind.may_be_classes}, s.derived);
+  const Shape shape = arrange_images(in, s, x);
+  return rows_of(source, {in, kind.are_inputs ? Columns{} : out, classes, kind.may_be_classes, shape}, s.derived);
 }
 
 // ---- splits
@@ -85,44 +87,83 @@ void split(Splits& splits, const DataSettings& s, std::uint64_t seed) {
 
 // ---- units
 
-Units units_of(const std::vector<double>& values, const std::vector<std::string>& names, std::size_t rows,
+// Of each column, or of each channel of an image, whose columns are channels last.
+Units units_of(const InputValues& values, const std::vector<std::string>& names, const Shape& shape,
                const Remark& remark) {
-  const std::size_t k = names.size();
+  const std::size_t width = names.size(), k = shape.rank() > 0 ? shape[0] : width, rows = values.size() / width;
+  const double count = double(rows * (width / k));
   Units units{.mean = std::vector<double>(k), .scale = std::vector<double>(k)};
+  std::vector<double> row(width);
   const auto each = [&](auto&& visit) {
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < k; ++j) visit(j, values[i * k + j]);
+    for (std::size_t i = 0; i < rows; ++i) {
+      values.copy(i * width, row);
+      for (std::size_t j = 0; j < width; j += k)
+        for (std::size_t c = 0; c < k; ++c) visit(c, row[j + c]);
+    }
   };
   // Measured from the first row: the mean of a constant column is then exact, and its deviation exactly 0.
-  each([&](std::size_t j, double x) { units.mean[j] += x - values[j]; });
-  for (std::size_t j = 0; j < k; ++j) units.mean[j] = values[j] + units.mean[j] / double(rows);
-  each([&](std::size_t j, double x) { units.scale[j] += (x - units.mean[j]) * (x - units.mean[j]); });
+  std::vector<double> origin(k);
+  values.copy(0, origin);
+  each([&](std::size_t c, double x) { units.mean[c] += x - origin[c]; });
+  for (std::size_t c = 0; c < k; ++c) units.mean[c] = origin[c] + units.mean[c] / count;
+  each([&](std::size_t c, double x) { units.scale[c] += (x - units.mean[c]) * (x - units.mean[c]); });
   std::vector<std::string> constant;
-  for (std::size_t j = 0; j < k; ++j) {
-    units.scale[j] = std::sqrt(units.scale[j] / double(rows));
-    if (units.scale[j] > 0) continue;
-    units.scale[j] = 1;
-    constant.push_back(names[j]);
+  for (std::size_t c = 0; c < k; ++c) {
+    units.scale[c] = std::sqrt(units.scale[c] / count);
+    if (units.scale[c] > 0) continue;
+    units.scale[c] = 1;
+    constant.push_back(k == width ? names[c] : fmt::format("channel {}", c + 1));
   }
   if (!constant.empty() && remark)
-    remark(fmt::format("{} of {} columns are constant over the training rows and were only shifted: {}",
-                       constant.size(), k, listed(constant)));
+    remark(fmt::format("{} of {} {} are constant over the training rows and were only shifted: {}", constant.size(), k,
+                       k == width ? "columns" : "channels", listed(constant)));
+  for (std::size_t j = k; j < width; ++j) {
+    units.mean.push_back(units.mean[j - k]);
+    units.scale.push_back(units.scale[j - k]);
+  }
   return units;
 }
 
 void to_units(const Units& units, std::vector<double>& values) {
-  const std::size_t k = units.mean.size();
-  for (std::size_t i = 0; k > 0 && i < values.size(); i += k)
-    for (std::size_t j = 0; j < k; ++j) values[i + j] = (values[i + j] - units.mean[j]) / units.scale[j];
+  InputValues numbers = std::move(values);
+  numbers.standardise(units.mean, units.scale);
+  values = std::move(numbers.doubles());
 }
 
-void standardise(Splits& splits, const Standardised& which, const Remark& remark) {
+// What the settings say of each channel.
+Units given_units(const DataSettings& s, const Dataset& train) {
+  const std::size_t channels = train.shape.rank() > 0 ? train.shape[0] : 0;
+  const auto check = [&](const std::vector<double>& list, std::string_view key) {
+    if (!list.empty() && list.size() != channels)
+      throw Error("{} has {} numbers, but the rows are {}; give one for each channel of an image", key, list.size(),
+                  channels ? fmt::format("images of {} channels", channels) : "no images");
+  };
+  check(s.channel_means, "data.channel_means");
+  check(s.channel_deviations, "data.channel_deviations");
+  for (const double x : s.channel_deviations)
+    if (!(x > 0)) throw Error("data.channel_deviations has {}; each must be above 0", x);
+  Units units;
+  for (std::size_t j = 0; j < train.input_count(); ++j) {
+    units.mean.push_back(s.channel_means.empty() ? 0 : s.channel_means[j % channels]);
+    units.scale.push_back(s.channel_deviations.empty() ? 1 : s.channel_deviations[j % channels]);
+  }
+  return units;
+}
+
+void standardise(Splits& splits, const DataSettings& s, const Standardised& which, const Remark& remark) {
   const Dataset& train = splits.train;
+  const bool given = !s.channel_means.empty() || !s.channel_deviations.empty();
+  if (given && which.inputs)
+    throw Error(
+        "standardise = \"{}\" and data.channel_means or channel_deviations say the same of the inputs; leave "
+        "one out",
+        s.standardise);
   Units inputs, targets;
-  if (which.inputs) inputs = units_of(train.inputs, train.input_names, train.rows, remark);
-  if (which.targets && !train.has_classes()) targets = units_of(train.targets, train.target_names, train.rows, remark);
+  if (given) inputs = given_units(s, train);
+  if (which.inputs) inputs = units_of(train.inputs, train.input_names, train.shape, remark);
+  if (which.targets && !train.has_classes()) targets = units_of(train.targets, train.target_names, {}, remark);
   for (Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
-    to_units(inputs, data->inputs);
+    data->inputs.standardise(inputs.mean, inputs.scale);
     to_units(targets, data->targets);
     data->input_units = inputs;
     data->target_units = targets;
@@ -130,15 +171,34 @@ void standardise(Splits& splits, const Standardised& which, const Remark& remark
 }
 
 void aim_at_inputs(Dataset& data) {
-  data.targets = data.inputs;
+  data.targets = data.inputs.list();
   data.target_names = data.input_names;
   data.target_units = data.input_units;
 }
 
 // ---- rows of another file, to be predicted
 
+// Images are known by their size, not by the names of their numbers: those of a table are all columns but the target.
+Wanted wanted_images(Source& source, const DataSettings& s, const Dataset& like) {
+  Sheet& x = source.inputs;
+  Wanted wanted{{}, {}, like.has_classes(), like.has_classes()};
+  if (source.targets) wanted.targets = all_but({}, *source.targets);
+  else if (x.columns() == like.input_count() + 1)
+    wanted.targets = s.targets.empty() ? Columns{x.columns() - 1} : columns(s.targets, x);
+  wanted.inputs = all_but(source.targets ? Columns{} : wanted.targets, x);
+  if (wanted.inputs.size() != like.input_count())
+    throw Error("{}: its rows are {} numbers, but the run's images are {}, which is {}", x.file, wanted.inputs.size(),
+                like.shape.text(), like.input_count());
+  wanted.shape = arrange_images(wanted.inputs, s, x);
+  if (wanted.shape.rank() > 0 && wanted.shape != like.shape)
+    throw Error("{}: its images are {}, but the run's are {}; they must be alike", x.file, wanted.shape.text(),
+                like.shape.text());
+  return wanted;
+}
+
 // A file that names no columns holds the inputs in their order; with more columns it is laid out as the run's own.
 Wanted wanted_like(Source& source, const DataSettings& s, const Dataset& like) {
+  if (like.shape.rank() > 0) return wanted_images(source, s, like);
   Sheet& x = source.inputs;
   const Sheet& y = source.targets ? *source.targets : x;
   const std::size_t count = like.input_count() - s.derived.size();
@@ -171,13 +231,22 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
   if (s.rows < 0) throw Error("rows = {}: it must be a number of training rows, or 0 for all", s.rows);
   const bool wanted = kind.may_be_classes && (wants_classes || !kind.may_be_numbers);
 
+  if (!s.text.unit.empty() && s.text.column.empty()) return load_text(s);
   Sources from = sources(s, seed);
-  RawRows train = rows_of(std::move(from.train), s, wanted, kind);
+  std::vector<std::string> vocabulary;
+  if (!s.text.column.empty()) vocabulary = tokenise(from, s);
+  const auto rows = [&](std::vector<Source>& given, bool classes) {
+    std::optional<RawRows> all;
+    for (Source& source : given) {
+      RawRows more = rows_of(std::move(source), s, classes, kind);
+      if (all) append(*all, std::move(more));
+      else all = std::move(more);
+    }
+    return all;
+  };
+  RawRows train = *rows(from.train, wanted);
   const bool classes = wanted || !train.labels.empty();
-  const auto rows = [&](std::optional<Source>& source) { return rows_of(std::move(*source), s, classes, kind); };
-  std::optional<RawRows> validation, test;
-  if (from.validation) validation = rows(from.validation);
-  if (from.test) test = rows(from.test);
+  std::optional<RawRows> validation = rows(from.validation, classes), test = rows(from.test, classes);
 
   Splits splits;
   if (classes) {
@@ -200,15 +269,16 @@ Splits load(const DataSettings& s, bool wants_classes, std::uint64_t seed, const
     if (validation) splits.validation = std::move(validation->data);
     if (test) splits.test = std::move(test->data);
   }
+  for (Dataset* data : {&splits.train, &splits.validation, &splits.test}) data->vocabulary = vocabulary;
   split(splits, s, seed);
   if (s.rows > 0 && std::size_t(s.rows) < splits.train.rows) {
     splits.train.rows = std::size_t(s.rows);
-    splits.train.inputs.resize(splits.train.rows * splits.train.input_count());
+    splits.train.inputs.keep_first(splits.train.rows * splits.train.input_count());
     splits.train.targets.resize(splits.train.rows * splits.train.target_count());
   }
   for (Dataset* empty : {&splits.validation, &splits.test})
     if (empty->rows == 0) *empty = subset(splits.train, {});
-  standardise(splits, units, remark);
+  standardise(splits, s, units, remark);
   if (kind.are_inputs)
     for (Dataset* data : {&splits.train, &splits.validation, &splits.test}) aim_at_inputs(*data);
   return splits;
@@ -224,23 +294,18 @@ std::string found_in(const std::string& directory, const std::string& file) {
 LoadData load_from(const std::string& directory) {
   return [directory](const DataSettings& given, bool wants_classes, std::uint64_t seed, const Remark& remark) {
     DataSettings s = given;
-    for (std::string* file :
+    for (Files* files :
          {&s.file, &s.labels_file, &s.validation_file, &s.validation_labels_file, &s.test_file, &s.test_labels_file})
-      *file = found_in(directory, *file);
+      for (std::string& file : files->names) file = found_in(directory, file);
     return load(s, wants_classes, seed, remark);
   };
 }
 
 Dataset load_rows(std::string file, std::string labels_file, const DataSettings& s, const Dataset& like) {
-  if (std::filesystem::is_directory(file)) {
-    DataSettings directory;
-    directory.file = file;
-    directory.labels_file = labels_file;
-    directory = directory_resolved(directory);
-    file = directory.test_file;
-    labels_file = directory.test_labels_file;
-  }
-  Source source = read_source(file, labels_file, s, false);
+  if (!s.text.unit.empty() && s.text.column.empty()) return load_text_rows(file, s, like);
+  Source source = std::filesystem::is_directory(file) ? test_rows_of_directory(file, labels_file, s)
+                                                      : read_source(file, labels_file, s, false);
+  if (!s.text.column.empty()) tokenise(source, s, Vocabulary(like.vocabulary));
   const bool aims_at_inputs = word(s.targets_are, target_kinds, "kind of targets").are_inputs;
   Wanted wanted = wanted_like(source, s, like);
   if (aims_at_inputs) wanted.targets.clear();
@@ -252,12 +317,14 @@ Dataset load_rows(std::string file, std::string labels_file, const DataSettings&
     if (rows.data.rows == 0) throw Error("{}: no row is of one of the classes {}", file, listed(like.classes));
   }
   Dataset data = std::move(rows.data);
+  data.shape = like.shape;
+  data.vocabulary = like.vocabulary;
   data.input_names = like.input_names;
   data.target_names = like.target_names;
   data.classes = like.classes;
   data.input_units = like.input_units;
   data.target_units = like.target_units;
-  to_units(data.input_units, data.inputs);
+  data.inputs.standardise(data.input_units.mean, data.input_units.scale);
   to_units(data.target_units, data.targets);
   if (aims_at_inputs) aim_at_inputs(data);
   return data;

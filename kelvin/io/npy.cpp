@@ -196,7 +196,7 @@ std::string unpacked(zip_t* archive, zip_uint64_t i, const std::string& file) {
 bool is_npy(std::string_view bytes) { return bytes.starts_with(magic); }
 bool is_npz(std::string_view bytes) { return bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6"); }
 
-Array parse_npy(std::string_view bytes, const std::string& file) {
+InputArray parse_npy(std::string_view bytes, const std::string& file) {
   if (!is_npy(bytes)) throw Error("{}: not an NPY file", file);
   const int version = bytes.size() > magic.size() ? bytes[magic.size()] : 1;
   if (version < 1 || version > 3) throw Error("{}: NPY version {} is not known; 1, 2 and 3 are", file, version);
@@ -208,18 +208,25 @@ Array parse_npy(std::string_view bytes, const std::string& file) {
   if (bytes.size() < start) throw Error("{}: cut short inside the NPY header", file);
   const NpyHeader header = parse_header(bytes.substr(text, length), file);
   const NpyType& type = type_named(header.descr, file);
-  Array array;
+  InputArray array;
   array.shape = header.shape;
-  array.values.resize(checked_count(array.shape, type.width, bytes.size() - start, file));
+  const std::size_t count = checked_count(array.shape, type.width, bytes.size() - start, file);
+  const std::string_view numbers = bytes.substr(start);
+  if (type.name == "u1" && !header.fortran_order) {
+    array.values = InputValues(std::vector<std::uint8_t>(numbers.begin(), numbers.end()), 1);
+    return array;
+  }
+  std::vector<double> values(count);
   const std::endian order = header.descr[0] == '>'   ? std::endian::big
                             : header.descr[0] == '<' ? std::endian::little
                                                      : std::endian::native;
-  type.decode(bytes.substr(start), order, array.values);
-  if (header.fortran_order && array.shape.size() > 1) array.values = c_order(array.values, array.shape);
+  type.decode(numbers, order, values);
+  if (header.fortran_order && array.shape.size() > 1) values = c_order(values, array.shape);
+  array.values = std::move(values);
   return array;
 }
 
-std::map<std::string, Array> parse_npz(std::string_view bytes, const std::string& file) {
+std::map<std::string, InputArray> parse_npz(std::string_view bytes, const std::string& file) {
   if (!is_npz(bytes)) throw Error("{}: not an NPZ file", file);
   zip_error_t error;
   zip_error_init(&error);
@@ -232,7 +239,7 @@ std::map<std::string, Array> parse_npz(std::string_view bytes, const std::string
     zip_error_fini(&error);
     zip_failed(file, reason);
   }
-  std::map<std::string, Array> arrays;
+  std::map<std::string, InputArray> arrays;
   for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
     const char* entry = zip_get_name(archive.get(), zip_uint64_t(i), 0);
     if (!entry) zip_failed(file, zip_strerror(archive.get()));
@@ -245,7 +252,11 @@ std::map<std::string, Array> parse_npz(std::string_view bytes, const std::string
 }
 
 Array read_npy(const std::string& file) { return parse_npy(read_bytes(file), file); }
-std::map<std::string, Array> read_npz(const std::string& file) { return parse_npz(read_bytes(file), file); }
+std::map<std::string, Array> read_npz(const std::string& file) {
+  std::map<std::string, Array> arrays;
+  for (const auto& [name, array] : parse_npz(read_bytes(file), file)) arrays.emplace(name, array);
+  return arrays;
+}
 
 template <class Real>
 void write_npy(const std::string& file, const ArrayView<Real>& array) {

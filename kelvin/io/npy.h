@@ -12,8 +12,8 @@ namespace kelvin {
 
 bool is_npy(std::string_view bytes);
 bool is_npz(std::string_view bytes);
-Array parse_npy(std::string_view bytes, const std::string& file);
-std::map<std::string, Array> parse_npz(std::string_view bytes, const std::string& file);
+InputArray parse_npy(std::string_view bytes, const std::string& file);
+std::map<std::string, InputArray> parse_npz(std::string_view bytes, const std::string& file);
 Array read_npy(const std::string& file);
 std::map<std::string, Array> read_npz(const std::string& file);
 

@@ -18,15 +18,20 @@ struct RawRows {
   std::vector<std::string> labels;  // instead of data.targets
   std::string file;                 // of the targets
   std::vector<std::uint32_t> lines;
-  std::string where(std::size_t row) const {
-    return lines.empty() ? fmt::format("{} row {}", file, row + 1) : fmt::format("{} line {}", file, lines[row]);
-  }
+  std::vector<std::pair<std::size_t, std::string>> later_files = {};  // that were appended, each with its first row
+  std::string where(std::size_t row) const;
 };
 
 struct Wanted {
   Columns inputs, targets;  // no targets: the rows have none
   bool classes, texts_allowed;
+  Shape shape = {};  // of a row of inputs
 };
+
+// The shape of an image that these columns are, if they are one; puts them in the order in which it lies in memory.
+Shape arrange_images(Columns& inputs, const DataSettings&, const Sheet&);
+
+void append(RawRows&, RawRows more);
 
 RawRows rows_of(Source&, const Wanted&, const std::vector<std::string>& derived);
 

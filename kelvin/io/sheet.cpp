@@ -5,7 +5,9 @@
 #include <span>
 
 #include "kelvin/io/bytes.h"
+#include "kelvin/io/cifar.h"
 #include "kelvin/io/idx.h"
+#include "kelvin/io/image_folder.h"
 #include "kelvin/io/npy.h"
 
 namespace kelvin {
@@ -21,7 +23,17 @@ Header header_of(const DataSettings& s) {
   return row_named(s.header, std::span<const HeaderWord>(header_words), "header").header;
 }
 
-Sheet sheet_of(Array array, const std::string& file, std::string_view stem, std::string_view last) {
+// Arrays of more than two dimensions are images; their channels come last in memory.
+void see_images(Sheet& sheet, const std::vector<std::size_t>& extents, const DataSettings& s) {
+  const bool last = layout_of(s) == Layout::channels_last;
+  if (extents.size() == 3) sheet.shape = {1, extents[1], extents[2]};
+  if (extents.size() != 4) return;
+  sheet.shape = last ? Shape{extents[3], extents[1], extents[2]} : Shape{extents[1], extents[2], extents[3]};
+  if (!last && sheet.shape[0] > 1)
+    sheet.values = sheet.values.columns(channels_last_order(sheet.shape), sheet.shape.size());
+}
+
+Sheet sheet_of(InputArray array, const std::string& file, std::string_view stem, std::string_view last) {
   Sheet sheet;
   sheet.file = file;
   if (array.shape.empty() || array.values.empty()) throw Error("{}: no rows of data", file);
@@ -31,13 +43,15 @@ Sheet sheet_of(Array array, const std::string& file, std::string_view stem, std:
   sheet.values = std::move(array.values);
   return sheet;
 }
-Sheet inputs_of(Array array, const std::string& file) {
+Sheet inputs_of(InputArray array, const std::string& file, const DataSettings& s) {
+  const std::vector<std::size_t> extents = array.shape;
   Sheet sheet = sheet_of(std::move(array), file, "x", "");
+  see_images(sheet, extents, s);
   if (sheet.columns() == 1) sheet.names = {"x1"};
   return sheet;
 }
-Sheet targets_of(Array array, const std::string& file) { return sheet_of(std::move(array), file, "y", ""); }
-Sheet columns_of(Array array, const std::string& file) { return sheet_of(std::move(array), file, "x", "y"); }
+Sheet targets_of(InputArray array, const std::string& file) { return sheet_of(std::move(array), file, "y", ""); }
+Sheet columns_of(InputArray array, const std::string& file) { return sheet_of(std::move(array), file, "x", "y"); }
 
 Sheet sheet_of(Csv csv) {
   Sheet sheet;
@@ -49,7 +63,7 @@ Sheet sheet_of(Csv csv) {
   return sheet;
 }
 
-Array take_array(std::map<std::string, Array>& arrays, const std::string& name, const std::string& file) {
+InputArray take_array(std::map<std::string, InputArray>& arrays, const std::string& name, const std::string& file) {
   const auto at = arrays.find(name);
   if (at != arrays.end()) return std::move(at->second);
   std::vector<std::string> known;
@@ -58,7 +72,7 @@ Array take_array(std::map<std::string, Array>& arrays, const std::string& name, 
 }
 
 // The arrays of an NPZ file: those that the settings name, else x or X and y, else the only two, the wider one first.
-std::pair<std::string, std::string> array_names(const std::map<std::string, Array>& arrays, const DataSettings& s,
+std::pair<std::string, std::string> array_names(const std::map<std::string, InputArray>& arrays, const DataSettings& s,
                                                 const std::string& file) {
   if (!s.inputs.empty() || !s.targets.empty()) {
     if (s.inputs.size() != 1 || s.targets.size() != 1)
@@ -84,27 +98,31 @@ Source read_file(const std::string& file, const DataSettings& s, bool has_labels
   std::string bytes = read_bytes(file);
   Source source;
   if (is_idx(bytes)) {
-    source.inputs = inputs_of(parse_idx(bytes, file, 255), file);
+    source.inputs = inputs_of(parse_idx(bytes, file, 255), file, s);
     if (!has_labels_file)
       throw Error("{}: an IDX file has no targets; give them with labels_file, or give the directory of all files",
                   file);
   } else if (is_npy(bytes)) {
-    Array array = parse_npy(bytes, file);
-    source.inputs = has_labels_file ? inputs_of(std::move(array), file) : columns_of(std::move(array), file);
+    InputArray array = parse_npy(bytes, file);
+    source.inputs = has_labels_file ? inputs_of(std::move(array), file, s) : columns_of(std::move(array), file);
   } else if (is_npz(bytes)) {
     auto arrays = parse_npz(bytes, file);
     if (arrays.size() == 1 && has_labels_file) {
-      source.inputs = inputs_of(std::move(arrays.begin()->second), file);
+      source.inputs = inputs_of(std::move(arrays.begin()->second), file, s);
     } else if (arrays.size() == 1) {
       source.inputs = columns_of(std::move(arrays.begin()->second), file);
     } else {
       const auto [x, y] = array_names(arrays, s, file);
-      source.inputs = inputs_of(take_array(arrays, x, file), file);
+      source.inputs = inputs_of(take_array(arrays, x, file), file, s);
       source.targets = targets_of(take_array(arrays, y, file), file);
       source.chosen = true;
     }
+  } else if (is_cifar(file, bytes)) {
+    source = read_cifar(bytes, file, s);
   } else {
-    source.inputs = sheet_of(parse_csv(std::move(bytes), file, header_of(s)));
+    Csv table = parse_csv(std::move(bytes), file, header_of(s));
+    if (!has_labels_file && is_image_list(table)) return read_image_list(table);
+    source.inputs = sheet_of(std::move(table));
   }
   return source;
 }
@@ -124,7 +142,28 @@ Sheet read_labels(const std::string& file, const DataSettings& s) {
   return sheet;
 }
 
+// ---- shapes
+
+struct LayoutWord {
+  std::string_view name;
+  Layout layout;
+};
+constexpr LayoutWord layout_words[] = {{"channels_first", Layout::channels_first},
+                                       {"channels_last", Layout::channels_last}};
+
 }  // namespace
+
+Layout layout_of(const DataSettings& s) {
+  return row_named(s.layout, std::span<const LayoutWord>(layout_words), "data.layout").layout;
+}
+
+std::vector<std::size_t> channels_last_order(const Shape& image) {
+  const std::size_t channels = image[0], pixels = image[1] * image[2];
+  std::vector<std::size_t> order;
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+    for (std::size_t c = 0; c < channels; ++c) order.push_back(c * pixels + pixel);
+  return order;
+}
 
 double Sheet::number(std::size_t row, std::size_t column) const {
   if (csv) return csv->number(row, column);

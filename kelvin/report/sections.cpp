@@ -54,7 +54,7 @@ std::string data_of(const RunRecord& record) {
   if (settings.model.toy.given()) return "none: the toy " + text_of(as_value(settings.model.toy));
   const DataSettings& data = settings.data;
   if (data.file.empty() && !data.generator.given()) return "none";
-  const std::string from = data.file.empty() ? text_of(as_value(data.generator)) : data.file;
+  const std::string from = data.file.empty() ? text_of(as_value(data.generator)) : data.file.text();
   const std::size_t classes = record.targets.classes.size();
   return fmt::format("{}; {} training rows{}", from, record.rows, classes ? fmt::format(", {} classes", classes) : "");
 }

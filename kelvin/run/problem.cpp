@@ -185,7 +185,7 @@ void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t r
   const auto check = [&](const Recipe& phase) {
     Uses uses(phase);
     if (rows > 0 && settings.batch.size.of(rows) < rows) uses.add(Trait::minibatches, "a run with minibatches");
-    if (noisy) uses.add(Trait::noisy, "a run with masks, gradient_noise or batch.anchor_every");
+    if (noisy) uses.add(Trait::noisy, "a run with masks, data.augment, gradient_noise or batch.anchor_every");
     if (settings.batch.anchor_every > 0) uses.add(Trait::anchored, "batch.anchor_every");
     if (settings.row_shares > 1) uses.add(Trait::in_row_shares, "row_shares");
     if (settings.switching.used()) uses.add(Trait::switched, "[switching]");
@@ -232,9 +232,10 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     const Loss& loss = loss_named(model.loss);
     problem.data = load(settings.data, loss.wants_classes(), std::uint64_t(settings.seed), remark);
     train = likelihood_of(problem, problem.data.train, remark);
+    train->augment({settings.data.augment, problem.data.train});
     data = train->clone();
   }
-  const double rows = double(std::max<std::size_t>(1, data->rows()));
+  const double rows = double(std::max<std::size_t>(1, data->observations()));
   problem.recipe = tuned_recipe(slack == Slack::kept ? settings : without_slack(settings),
                                 {data->blocks(), rows, letters_of(problem)});
   const auto& blocks = problem.recipe.blocks;

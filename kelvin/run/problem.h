@@ -21,9 +21,7 @@ struct Problem {
   std::unique_ptr<PlacedLikelihood<Real>> train, validation, test;  // null for a toy, and for splits without rows
 
   // N: of rows, or of their steps where each has a target.
-  double rows() const {
-    return double(std::max<std::size_t>(1, data.train.steps > 0 ? data.train.observations() : energy->rows()));
-  }
+  double rows() const { return double(std::max<std::size_t>(1, energy->observations())); }
   PlacedFunction<Real> function() const;
   Chain<Real> chain(std::uint32_t walker, const Noise<Real>&) const;
   // Has the recipe follow phases that were begun while it ran, besides those of the settings.

@@ -11,9 +11,18 @@ namespace {
 
 std::string checksum_of(const Splits& data) {
   std::uint32_t sum = 0;
-  for (const Dataset* rows : {&data.train, &data.validation, &data.test})
-    for (const auto* numbers : {&rows->inputs, &rows->targets})
-      sum = checksum({reinterpret_cast<const char*>(numbers->data()), numbers->size() * sizeof(double)}, sum);
+  const auto add = [&](std::span<const double> numbers) {
+    sum = checksum({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()}, sum);
+  };
+  std::vector<double> piece;  // that of bytes is that of the numbers they stand for
+  for (const Dataset* rows : {&data.train, &data.validation, &data.test}) {
+    for (std::size_t first = 0; first < rows->inputs.size(); first += piece.size()) {
+      piece.resize(std::min(rows->inputs.size() - first, std::size_t(1) << 16));
+      rows->inputs.copy(first, piece);
+      add(piece);
+    }
+    add(rows->targets);
+  }
   return fmt::format("{:08x}", sum);
 }
 

@@ -214,7 +214,7 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   };
   data_array("observed_data", "y", "target", data.has_classes() ? Units() : data.target_units, data.targets,
              data.target_names);
-  data_array("constant_data", "x", "input", data.input_units, data.inputs, data.input_names);
+  data_array("constant_data", "x", "input", data.input_units, data.inputs.list(), data.input_names);
 }
 
 template <class Real>

@@ -131,7 +131,7 @@ TEST(ChanceLoss, IsTheEntropyOfUnequalClasses) {
 TEST(FilterNormalisation, GivesEveryRowTheLengthOfTheWeights) {
   ModelSettings s;
   s.layers = {3, 5, 2}, s.loss = "mean_squared";
-  const auto blocks = model_blocks(s, 3);
+  const auto blocks = model_blocks(s, {3});
   auto q = some_point(32, 0.7);
   q[0] = q[1] = q[2] = 0;  // a unit without inputs stays so
   const auto d = filter_normalised(blocks, q, 1, 0);

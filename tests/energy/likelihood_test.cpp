@@ -217,7 +217,7 @@ TEST(Mlp, KeepsItsOwnCopyOfTheData) {
   const auto u = make(network({3, 4, 2}, {"tanh"}), d);
   const auto q = some_point(dimension_of(*u), 0.7);
   const auto g = gradient(*u, q);
-  d.inputs.assign(d.inputs.size(), 0);
+  d.inputs = std::vector<double>(d.inputs.size());
   EXPECT_EQ(gradient(*u, q), g);
 }
 

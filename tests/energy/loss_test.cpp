@@ -147,7 +147,7 @@ Dataset classes(std::vector<std::string> names, std::vector<double> labels) {
   d.input_names = {"x"};
   d.target_names = {"kind"};
   d.classes = std::move(names);
-  d.inputs.assign(d.rows, 0);
+  d.inputs = std::vector<double>(d.rows);
   d.targets = std::move(labels);
   return d;
 }
@@ -157,7 +157,7 @@ Dataset numbers(std::vector<double> values, std::size_t columns = 1) {
   d.rows = values.size() / columns;
   d.input_names = {"x"};
   for (std::size_t k = 0; k < columns; ++k) d.target_names.push_back("y" + std::to_string(k));
-  d.inputs.assign(d.rows, 0);
+  d.inputs = std::vector<double>(d.rows);
   d.targets = std::move(values);
   return d;
 }

@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/finite_difference.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/toys.h"
+#include "tests/finite_difference.h"
 
 namespace kelvin {
 namespace {
@@ -108,7 +108,9 @@ ModelSettings network(std::vector<long> layers, std::string loss = "mean_squared
   return s;
 }
 
-std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d) { return make_likelihood<double>(s, d, {}); }
+std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d) {
+  return make_likelihood<double>(s, d, {});
+}
 
 TEST(WithPriors, GradientIsRightForEveryRow) {
   for (const Choice& c : examples) {
@@ -141,7 +143,8 @@ TEST(WithPriors, WithoutDataTheShareIsOne) {
 }
 
 TEST(WithPriors, FollowsItsBlockWhenArrangedAndCloned) {
-  Energy<double> u = with_terms(mlp(network({2, 1}), line(10)), {{"layer1.bias", choice("gaussian", {{"scale", 0.1}})}});
+  Energy<double> u =
+      with_terms(mlp(network({2, 1}), line(10)), {{"layer1.bias", choice("gaussian", {{"scale", 0.1}})}});
   auto blocks = u.blocks();
   const std::vector<double> q = {0.3, -0.5, 1.1}, turned = {1.1, 0.3, -0.5};
   std::vector<double> g(3), h(3);
@@ -157,9 +160,9 @@ TEST(WithPriors, FollowsItsBlockWhenArrangedAndCloned) {
 
 TEST(WithPriors, RefusesUnknownAndRepeatedBlocks) {
   EXPECT_THROW(with_terms(mlp(network({2, 1}), line(5)), {{"layer3.weight", choice("gaussian")}}), Error);
-  EXPECT_THROW(with_terms(mlp(network({2, 1}), line(5)),
-                          {{"layer1.bias", choice("gaussian")}, {"layer1.bias", choice("flat")}}),
-               Error);
+  EXPECT_THROW(
+      with_terms(mlp(network({2, 1}), line(5)), {{"layer1.bias", choice("gaussian")}, {"layer1.bias", choice("flat")}}),
+      Error);
 }
 
 // ---- can the posterior be normalised?
@@ -201,13 +204,13 @@ TEST(WhyImproper, ALinearModelNeedsIndependentInputs) {
   Dataset d = line(20);
   EXPECT_THAT(why_improper(network({2, 1}), d, {}), IsEmpty());
   Dataset twice = d;
-  for (std::size_t i = 0; i < d.rows; ++i) twice.inputs[2 * i + 1] = 1 - 3 * twice.inputs[2 * i];
+  for (std::size_t i = 0; i < d.rows; ++i) twice.inputs.doubles()[2 * i + 1] = 1 - 3 * twice.inputs[2 * i];
   EXPECT_THAT(why_improper(network({2, 1}), twice, {}), HasSubstr("dependent (rank 1)"));
   EXPECT_THAT(why_improper(network({2, 1}), twice, on({"layer1.bias"})), IsEmpty())
       << "dependent only with the constant";
   EXPECT_THAT(why_improper(network({2, 1}), twice, on({"layer1.weight"})), IsEmpty());
   Dataset constant = d;
-  for (std::size_t i = 0; i < d.rows; ++i) constant.inputs[2 * i + 1] = 7;
+  for (std::size_t i = 0; i < d.rows; ++i) constant.inputs.doubles()[2 * i + 1] = 7;
   EXPECT_THAT(why_improper(network({2, 1}), constant, {}), HasSubstr("\"b\" is constant"));
   EXPECT_THAT(why_improper(network({2, 1}), line(2), {}), HasSubstr("2 rows cannot fix 3 weights"));
 }

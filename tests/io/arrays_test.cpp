@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/files.h"
 #include "kelvin/io/idx.h"
 #include "kelvin/io/npy.h"
+#include "tests/files.h"
 
 namespace kelvin {
 namespace {
@@ -21,7 +21,7 @@ std::string bytes(Bytes list) { return {list.begin(), list.end()}; }
 // ---- IDX
 
 TEST(Idx, UnsignedBytesWithTwoDimensions) {
-  const Array a = parse_idx(bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 0, 1, 2, 127, 128, 255}), "f");
+  const InputArray a = parse_idx(bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 0, 1, 2, 127, 128, 255}), "f");
   EXPECT_THAT(a.shape, ElementsAre(2, 3));
   EXPECT_THAT(a.values, ElementsAre(0, 1, 2, 127, 128, 255));
 }
@@ -77,7 +77,7 @@ std::string raw(std::initializer_list<T> list) {
   return {reinterpret_cast<const char*>(list.begin()), list.size() * sizeof(T)};
 }
 std::vector<double> one(const std::string& descr, const std::string& data) {
-  return parse_npy(npy(described(descr, "(1,)"), data), "f").values;
+  return parse_npy(npy(described(descr, "(1,)"), data), "f").values.list();
 }
 
 TEST(Npy, EveryNumberType) {
@@ -108,7 +108,7 @@ TEST(Npy, HalfPrecisionNumbers) {
 
 TEST(Npy, VersionsTwoAndThree) {
   for (const int version : {1, 2, 3}) {
-    const Array a = parse_npy(npy(described("<f8", "(2, 1)"), raw<double>({3, 4}), version), "f");
+    const InputArray a = parse_npy(npy(described("<f8", "(2, 1)"), raw<double>({3, 4}), version), "f");
     EXPECT_THAT(a.shape, ElementsAre(2, 1)) << version;
     EXPECT_THAT(a.values, ElementsAre(3, 4));
   }
@@ -120,7 +120,7 @@ TEST(Npy, FortranOrderIsTurnedIntoCOrder) {
   for (int k = 0; k < 4; ++k)
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 2; ++i) data += raw<double>({100.0 * i + 10 * j + k});
-  const Array a = parse_npy(npy(described("<f8", "(2, 3, 4)", "True"), data), "f");
+  const InputArray a = parse_npy(npy(described("<f8", "(2, 3, 4)", "True"), data), "f");
   std::vector<double> expected;
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j)

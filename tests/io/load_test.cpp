@@ -307,7 +307,7 @@ TEST_F(Load, SettingsSurviveBeingWrittenAndRead) {
   EXPECT_EQ(back.classes[1].text, "9");
   DataSettings shorthand;
   read(shorthand, placed("b.csv", "run.toml line 1"), "data");
-  EXPECT_EQ(shorthand.file, "b.csv");
+  EXPECT_EQ(shorthand.file.text(), "b.csv");
 }
 
 // The directory of the Debian package, or the one that the environment names.

@@ -18,13 +18,11 @@ Inputs<Real> inputs_at(const StoredRun<Real>& run, const PlanePoints& points) {
   Dataset rows;
   rows.rows = points.x.size();
   rows.input_names = {like.input_names[0], like.input_names[1]};
-  for (std::size_t i = 0; i < rows.rows; ++i) rows.inputs.insert(rows.inputs.end(), {points.x[i], points.y[i]});
+  std::vector<double>& x = rows.inputs.doubles();
+  for (std::size_t i = 0; i < rows.rows; ++i) x.insert(x.end(), {points.x[i], points.y[i]});
   add_derived(rows, problem.settings.data.derived, "the grid");
-  const std::size_t width = rows.input_count();
-  for (std::size_t i = 0; i < rows.inputs.size(); ++i)
-    if (!like.input_units.mean.empty())
-      rows.inputs[i] = (rows.inputs[i] - like.input_units.mean[i % width]) / like.input_units.scale[i % width];
-  return Inputs<Real>(rows.inputs, rows.rows);
+  rows.inputs.standardise(like.input_units.mean, like.input_units.scale);
+  return Inputs<Real>(rows.inputs, 0, rows.rows, rows.input_count());
 }
 
 // Sums over draws of one number a point (two classes) or one a class, and of the entropy.

@@ -30,11 +30,11 @@ std::vector<Real> encoded(const Problem<Real>& problem, std::span<const Real> q,
   constexpr std::size_t piece = 1000;  // rows held twice
   PlacedFunction<Real> network(make_function<Real>(cut_behind(layer, problem.settings.model), data.input_shape()),
                                problem.recipe.blocks);
-  const std::size_t units = network.outputs(), width = data.input_count();
+  const std::size_t units = network.outputs();
   std::vector<Real> out(data.rows * units);
   for (std::size_t first = 0; first < data.rows; first += piece) {
     const std::size_t count = std::min(piece, data.rows - first);
-    const Inputs<Real> inputs(std::span(data.inputs).subspan(first * width, count * width), count);
+    const Inputs<Real> inputs(data.inputs, first, count, data.input_count());
     network.predict(q, inputs, std::span(out).subspan(first * units, count * units));
   }
   return out;

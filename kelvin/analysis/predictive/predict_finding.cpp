@@ -228,8 +228,14 @@ Figure band_figure(const Band& band, std::size_t target, const Dataset& train, b
 Dataset band_rows(const Dataset& train, std::size_t points) {
   const auto [low, high] = std::minmax_element(train.inputs.begin(), train.inputs.end());
   const double margin = (*high - *low) / 4, from = *low - margin, range = *high - *low + 2 * margin;
-  Dataset out = {points, train.input_names, train.target_names, {}, {}, {}, train.input_units, train.target_units};
-  for (std::size_t i = 0; i < points; ++i) out.inputs.push_back(from + range * double(i) / double(points - 1));
+  Dataset out;
+  out.rows = points;
+  out.input_names = train.input_names;
+  out.target_names = train.target_names;
+  out.input_units = train.input_units;
+  out.target_units = train.target_units;
+  for (std::size_t i = 0; i < points; ++i)
+    out.inputs.doubles().push_back(from + range * double(i) / double(points - 1));
   return out;
 }
 

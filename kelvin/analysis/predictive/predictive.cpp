@@ -31,10 +31,14 @@ std::vector<Piece<Real>> pieces_of(const Problem<Real>& problem, const Dataset& 
   std::vector<Piece<Real>> pieces;
   for (std::size_t at = first; at < first + count; at += rows_each) {
     const std::size_t rows = std::min(rows_each, first + count - at);
-    const auto values = std::span(data.inputs).subspan(at * data.input_count(), rows * data.input_count());
     PlacedFunction<Real> network = problem.function();
     const std::size_t width = network.outputs();
-    pieces.push_back({at, rows, Inputs<Real>(values, rows), std::move(network), std::vector<Real>(rows * width), {}});
+    pieces.push_back({at,
+                      rows,
+                      Inputs<Real>(data.inputs, at, rows, data.input_count()),
+                      std::move(network),
+                      std::vector<Real>(rows * width),
+                      {}});
   }
   return pieces;
 }

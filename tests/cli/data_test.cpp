@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images and texts from the command line.
+#include "tests/json.h"
+#include "tests/program.h"
+
+namespace kelvin {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_of_lines(int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) text += "abc abd\n";
+  return text;
+}
+
+// Twelve images of 2 x 3, whose grey value tells their class.
+std::string idx_images() {
+  std::string s = {0, 0, 8, 3, 0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 3};
+  for (int i = 0; i < 12; ++i) s.append(6, char(i % 2 ? 200 : 20 + i));
+  return s;
+}
+std::string idx_labels() {
+  std::string s = {0, 0, 8, 1, 0, 0, 0, 12};
+  for (int i = 0; i < 12; ++i) s += char(i % 2);
+  return s;
+}
+
+struct DataOfFiles : testing::Test {
+  Desk desk;
+  void SetUp() override {
+    desk.write("images", idx_images());
+    desk.write("labels", idx_labels());
+    desk.write(
+        "images.toml",
+        "steps = 20\nwalkers = 2\nmodel = { layers = [6, 4, 2], loss = \"softmax_cross_entropy\", prior = 1.0 }\n"
+        "batch = 5\npart.all = { blocks = \"*\", scheme = \"BAOAB\", step = 0.1, friction = 1.0 }\n"
+        "[data]\nfile = \"images\"\nlabels_file = \"labels\"\nstandardise = \"inputs\"\n");
+  }
+};
+
+TEST_F(DataOfFiles, ImagesAreToldByChannel) {
+  const auto told = desk.kelvin("data images.toml --json");
+  ASSERT_EQ(told.code, 0) << told.error;
+  EXPECT_THAT(told.out, HasSubstr("channel 1 of 1 x 2 x 3"));
+  EXPECT_THAT(told.out, HasSubstr("y = 1"));
+}
+
+// The images of a run with changes are drawn as its walkers are: the same on one thread and on two, and after a stop.
+TEST_F(DataOfFiles, ChangedImagesGiveTheSameRunOnAnyThreads) {
+  const auto last = [&](const std::string& name, const std::string& options) {
+    const auto ran = desk.kelvin("sample images.toml -q --force --out " + name + " " + options);
+    EXPECT_EQ(ran.code, 0) << ran.error;
+    return desk.kelvin("export " + name + " --to npz --out " + name + ".npz --force").code == 0
+               ? bytes_of(desk.path(name + ".npz"))
+               : std::string();
+  };
+  const std::string flip = "--set 'data.augment=[\"flip\",\"crop 1\"]'";
+  const std::string one = last("one", flip + " --threads 1"), two = last("two", flip + " --threads 2");
+  EXPECT_FALSE(one.empty());
+  EXPECT_EQ(one, two);
+  EXPECT_NE(one, last("plain", ""));
+  EXPECT_THAT(
+      desk.kelvin("sample images.toml -q --force --out no --set part.all.scheme='{BAB}' --set 'batch=\"full\"' " + flip)
+          .error,
+      HasSubstr("augment"));
+}
+
+TEST_F(DataOfFiles, TextsAreToldByTheirVocabulary) {
+  desk.write("t.txt", text_of_lines(100));
+  desk.write("text.toml",
+             "steps = 1\nmodel = { layers = [8, 5], loss = \"softmax_cross_entropy\", prior = 1.0 }\n"
+             "part.all = { blocks = \"*\", scheme = \"BAOAB\", step = 0.1, friction = 1.0 }\n"
+             "[data]\nfile = \"t.txt\"\ntext = { unit = \"characters\", steps = 8 }\n");
+  const auto told = desk.kelvin("data text.toml");
+  ASSERT_EQ(told.code, 0) << told.error;
+  EXPECT_THAT(told.out, HasSubstr("8 tokens of a vocabulary of 6"));
+}
+
+TEST_F(DataOfFiles, NewWritesRunFilesForImagesAndTexts) {
+  desk.write("t.txt", text_of_lines(2000));
+  desk.write("table.csv", "a,b,y\n1,2,0\n3,4,1\n");
+  const auto text = desk.kelvin("new text t.txt");
+  ASSERT_EQ(text.code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("[\"embedding 6 32\", \"lstm 64\", \"dense 6\"]"));
+  EXPECT_THAT(desk.kelvin("new images table.csv").error, HasSubstr("holds no images"));
+}
+
+}  // namespace
+}  // namespace kelvin

@@ -144,12 +144,12 @@ void put_bias_slopes(std::size_t pixels, std::size_t channels, const Real* dy, c
 template void put_bias_slopes(std::size_t, std::size_t, const float*, const Slopes<float>&, std::size_t);
 template void put_bias_slopes(std::size_t, std::size_t, const double*, const Slopes<double>&, std::size_t);
 
-Windows windows_of(const Choice& layer) {
+Windows windows_of(const Choice& layer, bool allows_same) {
   const auto size = height_and_width(layer, "kernel"), stride = height_and_width(layer, "stride");
   const auto dilation = height_and_width(layer, "dilation");
   const auto padding = layer.values.find("padding");
   const auto* word = padding == layer.values.end() ? nullptr : std::get_if<std::string>(&padding->second.is);
-  const bool same = word && *word == "same";
+  const bool same = allows_same && word && *word == "same";
   Windows windows;
   for (std::size_t k = 0; k < 2; ++k) {
     windows[k] = {.size = size[k], .stride = stride[k], .dilation = dilation[k]};

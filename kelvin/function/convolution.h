@@ -51,8 +51,8 @@ class Convolution {
 template <class Real>
 void put_bias_slopes(std::size_t pixels, std::size_t channels, const Real* dy, const Slopes<Real>&, std::size_t block);
 
-// Numbers of a layer: kernel, stride, dilation and padding, which may be "same".
-Windows windows_of(const Choice& layer);
+// Numbers of a layer: kernel, stride, dilation and padding, which may be "same" if that is allowed.
+Windows windows_of(const Choice& layer, bool allows_same);
 std::size_t groups_of(const Choice& layer, std::size_t from_channels, std::size_t to_channels);
 // Weight and bias, unless `bias` is 0.
 std::vector<Block> convolution_blocks(const Choice& layer, const Shape& weight, std::size_t biases, std::size_t fan_in,

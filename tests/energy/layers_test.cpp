@@ -212,6 +212,7 @@ TEST(Layers, MistakesWithImagesAreNamed) {
   EXPECT_THAT(refusal_of("['conv 3 4 padding some']"), HasSubstr("padding is \"some\""));
   EXPECT_THAT(refusal_of("['conv 3 4 stride 0']"), HasSubstr("whole number from 1"));
   EXPECT_THAT(refusal_of("['transposed_conv 3 4 output_padding 1']"), HasSubstr("output_padding 1; give less"));
+  EXPECT_THAT(refusal_of("['transposed_conv 2 4 padding same']"), HasSubstr("padding is \"same\""));
   EXPECT_THAT(refusal_of("['transposed_conv 2 4 padding 5']"), HasSubstr("nothing of 9 pixels"));
   EXPECT_THAT(refusal_of("['max_pool 9']"), HasSubstr("9 x 9 pixels at once"));
   EXPECT_THAT(refusal_of("['max_pool 2 padding 2']"), HasSubstr("at most half a window"));

@@ -16,7 +16,7 @@ constexpr Parameter conv_parameters[] = {
 };
 
 ConvolutionPlan convolution_of(const Choice& numbers, const Shape& input) {
-  ConvolutionPlan plan{.x = image_before(numbers, input), .y = {}, .windows = windows_of(numbers)};
+  ConvolutionPlan plan{.x = image_before(numbers, input), .y = {}, .windows = windows_of(numbers, true)};
   plan.y = windowed(numbers, plan.x, plan.windows, whole_number(numbers, "channels"));
   plan.groups = groups_of(numbers, plan.x.channels, plan.y.channels);
   return plan;

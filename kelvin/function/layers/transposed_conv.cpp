@@ -20,7 +20,7 @@ constexpr Parameter transposed_conv_parameters[] = {
 // Of the convolution that leads from the outputs to the inputs.
 ConvolutionPlan convolution_behind(const Choice& numbers, const Shape& input) {
   const Image small = image_before(numbers, input);
-  ConvolutionPlan plan{.x = {}, .y = small, .windows = windows_of(numbers)};
+  ConvolutionPlan plan{.x = {}, .y = small, .windows = windows_of(numbers, false)};
   const auto more = height_and_width(numbers, "output_padding", 0);
   const std::size_t places[] = {small.height, small.width};
   std::size_t extents[2];

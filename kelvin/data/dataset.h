@@ -27,11 +27,9 @@ struct Dataset {
   InputValues inputs;                   // rows x input_names.size(), row by row, in stored units
   std::vector<double> targets;  // rows x target_names.size(); with classes: one column, 0 ... classes.size() - 1
   Units input_units, target_units;
-  std::size_t steps =
-      0;  // T: a class for each step, `targets` being rows x T; 0: one row of targets for each of inputs
   Shape shape =
       {};  // of a row of inputs where it has one: an image is channels x height x width, channels last in memory
-  std::size_t steps = 0;  // targets of a row, one for each step of a sequence; 0: it is none
+  std::size_t steps = 0;  // of a sequence whose steps have a class each, the columns of `targets`; 0: rows have one
 
   std::size_t input_count() const { return input_names.size(); }
   Shape input_shape() const { return shape.rank() > 0 ? shape : Shape{input_count()}; }

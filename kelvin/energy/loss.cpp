@@ -24,24 +24,17 @@ struct Row {
   std::span<double> log_scale_slopes;
 };
 
-// What losses have unless they say otherwise.
-struct OfColumns {
-  static constexpr bool of_class_number = false;
-};
-
 template <class L, class Real>
 double row_by_row(const LossRows<Real>& all) {
   double sum = 0;
-  for (std::size_t i = 0; i < all.rows; ++i) {
-    const std::size_t at = i * all.width;
-    const Real* target = all.targets + (L::of_class_number ? i : at);
-    sum += L::value(Row<Real>{all.width, all.outputs + at, target, all.slopes + at, all.scales, all.log_scale_slopes});
-  }
+  for (std::size_t i = 0; i < all.rows * all.width; i += all.width)
+    sum += L::value(
+        Row<Real>{all.width, all.outputs + i, all.targets + i, all.slopes + i, all.scales, all.log_scale_slopes});
   return sum;
 }
 
 // (1/n) sum (f - y)^2; without the factor 1/2 of a Gaussian likelihood.
-struct MeanSquared : OfColumns {
+struct MeanSquared {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -58,7 +51,7 @@ struct MeanSquared : OfColumns {
 };
 
 // (1/n) sum |f - y|
-struct Absolute : OfColumns {
+struct Absolute {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -75,7 +68,7 @@ struct Absolute : OfColumns {
 };
 
 // -log of the density of y ~ N(f, s^2): sum (f - y)^2 / (2 s^2) + log s + log(2 pi) / 2
-struct GaussianLoss : OfColumns {
+struct GaussianLoss {
   template <class Real>
   static double value(const Row<Real>& r) {
     double sum = 0;
@@ -92,7 +85,7 @@ struct GaussianLoss : OfColumns {
 };
 
 // -log sigmoid(f) for y = 1, -log sigmoid(-f) for y = 0: log(1 + exp(f)) - y f
-struct BinaryCrossEntropy : OfColumns {
+struct BinaryCrossEntropy {
   template <class Real>
   static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(binary_cross_entropy(all.rows, all.outputs, all.targets, all.slopes));
@@ -108,7 +101,6 @@ struct BinaryCrossEntropy : OfColumns {
 
 // log sum exp(f) - f of the right class
 struct SoftmaxCrossEntropy {
-  static constexpr bool of_class_number = true;
   template <class Real>
   static double sum(const LossRows<Real>& all) {
     KELVIN_RETURN_BEST(softmax_cross_entropy(all.rows, all.width, all.outputs, all.targets, all.slopes));
@@ -124,7 +116,7 @@ struct SoftmaxCrossEntropy {
 };
 
 // max(0, 1 - y f), y = -1 or +1
-struct Hinge : OfColumns {
+struct Hinge {
   template <class Real>
   static double value(const Row<Real>& r) {
     const Real margin = 1 - *r.y * *r.f;
@@ -134,7 +126,7 @@ struct Hinge : OfColumns {
 };
 
 // -y log p - (1 - y) log(1 - p), p = f kept off 0 and 1 by one rounding error
-struct Log : OfColumns {
+struct Log {
   template <class Real>
   static double value(const Row<Real>& r) {
     constexpr Real least = std::numeric_limits<Real>::epsilon();
@@ -150,7 +142,7 @@ struct Log : OfColumns {
 };
 
 // 1 - f.y / (|f| |y|); zeros have no direction and count as perpendicular
-struct Cosine : OfColumns {
+struct Cosine {
   template <class Real>
   static double value(const Row<Real>& r) {
     double fy = 0, ff = 0, yy = 0;

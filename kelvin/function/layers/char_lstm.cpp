@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The next word, or letter, after each one: an embedding, long short-term memory, and a number for each word.
-#include "kelvin/function/layers/expanded.h"
+#include "kelvin/function/architecture.h"
 
 namespace kelvin {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two fully connected layers at each step, as many numbers as before: y = W' f(W x + b) + b'.
 #include "kelvin/function/activation.h"
-#include "kelvin/function/layers/expanded.h"
+#include "kelvin/function/architecture.h"
 #include "kelvin/function/layers/sequence.h"
 
 namespace kelvin {

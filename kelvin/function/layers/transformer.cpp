@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transformer on words: embedding, positions, blocks with normalisation first, one more at the end, and a number for
 // each word, its weight that of the embedding if tied.
-#include "kelvin/function/layers/expanded.h"
+#include "kelvin/function/architecture.h"
 #include "kelvin/function/layers/sequence.h"
 
 namespace kelvin {

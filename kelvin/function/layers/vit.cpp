@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vision transformer: patches of an image, a token for the class, positions, blocks with normalisation first, and a
 // number for each class from the token.
-#include "kelvin/function/layers/expanded.h"
+#include "kelvin/function/architecture.h"
 #include "kelvin/function/layers/sequence.h"
 
 namespace kelvin {

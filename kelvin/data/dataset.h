@@ -27,8 +27,7 @@ struct Dataset {
   InputValues inputs;                   // rows x input_names.size(), row by row, in stored units
   std::vector<double> targets;  // rows x target_names.size(); with classes: one column, 0 ... classes.size() - 1
   Units input_units, target_units;
-  Shape shape =
-      {};  // of a row of inputs where it has one: an image is channels x height x width, channels last in memory
+  Shape shape = {};       // of a row of inputs where it has one: an image is channels x height x width, channels last
   std::size_t steps = 0;  // of a sequence whose steps have a class each, the columns of `targets`; 0: rows have one
 
   std::size_t input_count() const { return input_names.size(); }

@@ -35,11 +35,6 @@ void multiply_packed(const StridedRows<Real>&, std::size_t depth, std::size_t co
 template <class Real>
 void pack(std::size_t rows, std::size_t columns, const Real* from, Real* to);
 
-template <class Real>
-bool wants(const Slopes<Real>& slopes, std::size_t block) {
-  return slopes.wanted.empty() || slopes.wanted[block];
-}
-
 // Writes keep g + share sums where that block is wanted.
 template <class Real>
 void write_slopes(std::span<const Real> sums, const Slopes<Real>&, std::size_t block);

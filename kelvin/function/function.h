@@ -41,6 +41,11 @@ struct Slopes {
   std::span<const char> wanted;
 };
 
+template <class Real>
+bool wants(const Slopes<Real>& slopes, std::size_t block) {
+  return slopes.wanted.empty() || slopes.wanted[block];
+}
+
 // What a forward pass is told besides weights and rows. Training: what is drawn at random is drawn anew, as a pure
 // function of the stream and of which row of the data it is for; statistics are those of the rows at hand.
 template <class Real>

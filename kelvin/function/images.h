@@ -45,11 +45,6 @@ using Windows = std::array<Window, 2>;  // along the height, along the width
 // The image of so many channels that the windows leave; an Error if not one of them fits.
 Image windowed(const Choice& layer, const Image& input, const Windows&, std::size_t channels);
 
-template <class Real>
-bool wants(const Slopes<Real>& slopes, std::size_t block) {
-  return slopes.wanted.empty() || slopes.wanted[block];
-}
-
 // g = keep g + share slope, where with keep = 0 nothing is read.
 template <class Real>
 void put_slope(const Slopes<Real>& to, Real& g, Real slope) {

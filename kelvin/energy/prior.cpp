@@ -227,7 +227,7 @@ std::string why_improper(const ModelSettings& settings, const Dataset& data, con
   std::uint32_t last = 0;
   for (const Block& b : model_blocks(settings, data.input_shape())) {
     last = std::max(last, b.layer);
-    if (held.contains(b.name) || frozen(b.name, settings.freeze)) continue;
+    if (b.buffer() || held.contains(b.name) || frozen(b.name, settings.freeze)) continue;
     loose.push_back(b.name);
     free_blocks.push_back(b);
   }

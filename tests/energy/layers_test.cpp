@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/function/network.h"
@@ -42,8 +43,10 @@ struct Sample {
   std::size_t outputs;
   Dataset rows(std::size_t count) const {
     Dataset data = rows_of(count, input, outputs);
-    if (words > 0)
-      for (std::size_t i = 0; i < data.inputs.size(); ++i) data.inputs[i] = double((i * i + i / 3) % words);
+    if (words == 0) return data;
+    std::vector<double> inputs(data.inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = double((i * i + i / 3) % words);
+    data.inputs = inputs;
     return data;
   }
 };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/io/bytes.h"
 #include "kelvin/io/cifar.h"

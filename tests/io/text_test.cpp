@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kelvin/core/toml.h"
 #include "kelvin/io/text.h"
 
 #include <cstdlib>

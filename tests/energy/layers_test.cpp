@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "kelvin/core/settings.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/function/network.h"
 #include "tests/allocations.h"
@@ -43,7 +43,7 @@ struct Sample {
   Dataset rows(std::size_t count) const {
     Dataset data = rows_of(count, input, outputs);
     if (words > 0)
-      for (std::size_t i = 0; i < data.inputs.size(); ++i) data.inputs[i] = double((i * i + i / 3) % words);
+      for (std::size_t i = 0; i < data.inputs.size(); ++i) data.inputs.doubles()[i] = double((i * i + i / 3) % words);
     return data;
   }
 };

@@ -160,7 +160,7 @@ Dataset some_words(std::size_t rows, std::size_t steps, std::size_t words) {
   data.input_names.resize(steps, "x");
   data.target_names.resize(steps, "y");
   for (std::size_t i = 0; i < rows * steps; ++i) {
-    data.inputs.push_back(double((i * i + i / 3) % words));
+    data.inputs.doubles().push_back(double((i * i + i / 3) % words));
     data.targets.push_back(double((i * 5 + i / 2) % words));
   }
   return data;

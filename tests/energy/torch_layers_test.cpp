@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kelvin/core/toml.h"
 #include "kelvin/function/image_order.h"
 #include "kelvin/function/stack.h"
 #include "kelvin/io/npy.h"

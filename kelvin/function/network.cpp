@@ -126,6 +126,8 @@ std::vector<LayerPlan> network_plan(const ModelSettings& settings, const Shape& 
     plans.push_back(row.plan(Choice("activation", {{"of", settings.output}}), output_of(plans, input)));
   }
   if (number_layers(plans) == 0) throw Error("model.layers has no layer with weights; give one such as \"dense 1\"");
+  if (const Shape& shape = plans.back().output; shape.rank() > 2)
+    throw Error("the outputs of model.layers are {} for each row; end with a layer such as \"dense 1\"", shape.text());
   return plans;
 }
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "kelvin/core/toml.h"
-#include "kelvin/core/settings.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/function/network.h"
 #include "tests/allocations.h"
@@ -43,10 +42,8 @@ struct Sample {
   std::size_t outputs;
   Dataset rows(std::size_t count) const {
     Dataset data = rows_of(count, input, outputs);
-    if (words == 0) return data;
-    std::vector<double> inputs(data.inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = double((i * i + i / 3) % words);
-    data.inputs = inputs;
+    if (words > 0)
+      for (std::size_t i = 0; i < data.inputs.size(); ++i) data.inputs.doubles()[i] = double((i * i + i / 3) % words);
     return data;
   }
 };

@@ -159,12 +159,10 @@ Dataset some_words(std::size_t rows, std::size_t steps, std::size_t words) {
   for (std::size_t k = 0; k < words; ++k) data.classes.push_back(std::to_string(k));
   data.input_names.resize(steps, "x");
   data.target_names.resize(steps, "y");
-  std::vector<double> inputs;
   for (std::size_t i = 0; i < rows * steps; ++i) {
-    inputs.push_back(double((i * i + i / 3) % words));
+    data.inputs.doubles().push_back(double((i * i + i / 3) % words));
     data.targets.push_back(double((i * 5 + i / 2) % words));
   }
-  data.inputs = inputs;
   return data;
 }
 

@@ -36,7 +36,7 @@ KELVIN_ARCHITECTURE_ROW(
     transformer, transformer_parameters, transformer_layers,
     "a transformer on words: a number for each word at each step",
     {{3},
-     "['transformer 4 2 2 1 3 activation tanh', 'transformer_block 2 3 activation tanh', 'last_step', "
+     "['transformer 4 4 2 2 3 activation tanh', 'transformer_block 2 3 activation tanh', 'last_step', "
      "'dense 2']",
      4})
 

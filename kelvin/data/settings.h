@@ -62,9 +62,10 @@ struct DataSettings {
   TextSettings text;
   template <class Visit>
   void fields(Visit&& field) {
-    field("file", file,
-          "CSV, IDX, NPY or NPZ, plain or gzip, or a directory with the four files of MNIST; bytes of IDX images are "
-          "divided by 255; a list of files is read one after another");
+    field(
+        "file", file,
+        "CSV, IDX, NPY, NPZ, CIFAR or a text, plain, gzip or xz; or a directory with the files of MNIST or CIFAR, or "
+        "with pictures (docs/data.md); bytes of images are divided by 255; a list of files is read one after another");
     field("labels_file", labels_file, "the targets, if they are not in the file itself");
     field("validation_file", validation_file, "rows for validation, of the same form");
     field("validation_labels_file", validation_labels_file, "targets of the validation rows");

@@ -2,7 +2,9 @@
 #include "kelvin/function/function.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "kelvin/function/bytes.h"
 #include "kelvin/function/layer.h"
 
 namespace kelvin {
@@ -12,6 +14,13 @@ Inputs<Real>::Inputs(std::span<const double> values, std::size_t rows)
     : rows_(rows), width_(rows ? values.size() / rows : 0) {
   values_.resize(values.size() + widest_vector);
   std::copy(values.begin(), values.end(), values_.begin());
+}
+
+void divide_bytes(const std::uint8_t* from, std::size_t count, float white, float* to) {
+  KELVIN_RETURN_BEST(divide_bytes(from, count, white, to));
+}
+void divide_bytes(const std::uint8_t* from, std::size_t count, double white, double* to) {
+  KELVIN_RETURN_BEST(divide_bytes(from, count, white, to));
 }
 
 template <class Real>
@@ -24,6 +33,10 @@ Inputs<Real>::Inputs(const InputValues& values, std::size_t first, std::size_t r
   }
   period_ = values.period();
   levels_.assign(values.levels().begin(), values.levels().end());
+  const Real white = Real(std::round(1 / values.levels()[1]));
+  bool divided = period_ == 1;
+  for (std::size_t byte = 0; byte < levels_.size(); ++byte) divided = divided && levels_[byte] == Real(byte) / white;
+  if (divided) white_ = white;
 }
 
 template <class Real>
@@ -34,6 +47,7 @@ void Inputs<Real>::copy_row(std::size_t row, Real* to) const {
   }
   constexpr std::size_t byte_values = 256;
   const std::uint8_t* from = bytes_->data() + (first_ + row) * width_;
+  if (white_ != 0) return divide_bytes(from, width_, white_, to);
   for (std::size_t c = 0; c < period_; ++c) {
     const Real* level = levels_.data() + c * byte_values;
     for (std::size_t j = c; j < width_; j += period_) to[j] = level[from[j]];

@@ -107,6 +107,7 @@ class Inputs {
   std::shared_ptr<const std::vector<std::uint8_t>> bytes_;  // or these, from row `first_` on
   std::size_t first_ = 0, period_ = 1;
   std::vector<Real> levels_;  // what a byte of each of `period_` columns stands for
+  Real white_ = 0;            // every byte stands for byte / white_, exactly; 0: they do not
 };
 
 // Outputs of those rows, all if none is named, in chunks.

@@ -43,10 +43,20 @@ std::vector<std::string> dimensions_of(const Block& block) {
   return {block.name + "_row", block.name + "_column"};
 }
 
-std::vector<double> in_original_units(const std::vector<double>& stored, const Units& units, std::size_t columns) {
-  std::vector<double> out(stored.size());
-  for (std::size_t i = 0; i < stored.size(); ++i) out[i] = units.original(i % columns, stored[i]);
-  return out;
+// As doubles, in original units; a piece at a time, as there may be many and they may lie in bytes.
+std::string bytes_in_original_units(const InputValues& stored, const Units& units, std::size_t columns) {
+  constexpr std::size_t most = std::size_t(1) << 16;
+  const ZarrType& type = zarr_type("<f8");
+  std::string bytes;
+  bytes.reserve(stored.size() * type.width);
+  std::vector<double> piece;
+  for (std::size_t first = 0; first < stored.size(); first += piece.size()) {
+    piece.resize(std::min(most, stored.size() - first));
+    stored.copy(first, piece);
+    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = units.original((first + i) % columns, piece[i]);
+    bytes += bytes_of_numbers(type, piece);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -205,16 +215,16 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
   if (!problem.train) return;
   const Dataset& data = predicted(problem);
   const auto data_array = [&](const std::string& in, const char* name, const char* columns, const Units& units,
-                              const std::vector<double>& values, const std::vector<std::string>& names) {
+                              const InputValues& values, const std::vector<std::string>& names) {
     group(in);
     samples_.write_numbers(in + "/row", "<i8", {data.rows}, {"row"}, counted(0, data.rows));
     samples_.write_names(in + "/" + columns, names);
-    samples_.write_numbers(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
-                           in_original_units(values, units, names.size()));
+    samples_.write(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
+                   bytes_in_original_units(values, units, names.size()));
   };
   data_array("observed_data", "y", "target", data.has_classes() ? Units() : data.target_units, data.targets,
              data.target_names);
-  data_array("constant_data", "x", "input", data.input_units, data.inputs.list(), data.input_names);
+  data_array("constant_data", "x", "input", data.input_units, data.inputs, data.input_names);
 }
 
 template <class Real>

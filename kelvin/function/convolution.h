@@ -10,7 +10,7 @@ namespace kelvin {
 
 // From images x to images y.
 struct ConvolutionPlan {
-  Image x, y;
+  ImageShape x, y;
   Windows windows;
   std::size_t groups = 1;
 

@@ -7,7 +7,7 @@ Error refused_layer(const Choice& layer, const std::string& sentence) {
   return Error("{}{}layer \"{}\" {}", layer.where, layer.where.empty() ? "" : ": ", layer.name, sentence);
 }
 
-Image image_before(const Choice& layer, const Shape& input) {
+ImageShape image_before(const Choice& layer, const Shape& input) {
   if (input.rank() != 3)
     throw layer_error(layer,
                       "takes images (channels x height x width), but what comes before it is {}; put a layer such as "
@@ -22,9 +22,9 @@ Pixels pixels_of(const Shape& input) {
   return {input.size() / channels, channels};
 }
 
-Image windowed(const Choice& layer, const Image& input, const Windows& windows, std::size_t channels) {
+ImageShape windowed(const Choice& layer, const ImageShape& input, const Windows& windows, std::size_t channels) {
   const auto& [down, along] = windows;
-  const Image output{channels, down.fitting(input.height), along.fitting(input.width)};
+  const ImageShape output{channels, down.fitting(input.height), along.fitting(input.width)};
   if (output.pixels() == 0)
     throw layer_error(layer,
                       "looks at {} x {} pixels at once, but the image before it has {} x {} with its padding; use a "

@@ -6,7 +6,7 @@
 
 namespace kelvin {
 
-struct Image {
+struct ImageShape {
   std::size_t channels, height, width;
   std::size_t pixels() const { return height * width; }
   std::size_t size() const { return channels * pixels(); }
@@ -20,7 +20,7 @@ Error layer_error(const Choice& layer, fmt::format_string<Values...> sentence, V
 }
 
 // What comes before a layer that takes images only.
-Image image_before(const Choice& layer, const Shape& input);
+ImageShape image_before(const Choice& layer, const Shape& input);
 
 // Any input as pixels of channels, which lie together in memory: a list of numbers is one pixel, a step of a sequence
 // is one.
@@ -43,7 +43,7 @@ struct Window {
 using Windows = std::array<Window, 2>;  // along the height, along the width
 
 // The image of so many channels that the windows leave; an Error if not one of them fits.
-Image windowed(const Choice& layer, const Image& input, const Windows&, std::size_t channels);
+ImageShape windowed(const Choice& layer, const ImageShape& input, const Windows&, std::size_t channels);
 
 // g = keep g + share slope, where with keep = 0 nothing is read.
 template <class Real>

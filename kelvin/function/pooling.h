@@ -13,7 +13,7 @@ inline constexpr Parameter pooling_parameters[] = {
 };
 
 struct PoolingPlan {
-  Image x, y;
+  ImageShape x, y;
   Windows windows;
 };
 PoolingPlan pooling_of(const Choice& layer, const Shape& input);

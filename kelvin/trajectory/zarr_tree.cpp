@@ -14,6 +14,21 @@ std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& nu
   return bytes;
 }
 
+std::string bytes_in_original_units(const InputValues& stored, const Units& units, std::size_t columns) {
+  constexpr std::size_t most = std::size_t(1) << 16;
+  const ZarrType& type = zarr_type("<f8");
+  std::string bytes;
+  bytes.reserve(stored.size() * type.width);
+  std::vector<double> piece;
+  for (std::size_t first = 0; first < stored.size(); first += piece.size()) {
+    piece.resize(std::min(most, stored.size() - first));
+    stored.copy(first, piece);
+    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = units.original((first + i) % columns, piece[i]);
+    bytes += bytes_of_numbers(type, piece);
+  }
+  return bytes;
+}
+
 void ZarrTree::tell(const std::string& file, Value about) {
   write_file(root_ / file, to_json(about, 2), false);
   told_[file] = std::move(about);

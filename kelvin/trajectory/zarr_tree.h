@@ -2,11 +2,14 @@
 // A hierarchy of zarr groups and arrays on the disk. What a file tells of a group or an array is also an entry of
 // .zmetadata, which xarray reads in one go.
 #pragma once
+#include "kelvin/data/dataset.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 
 std::string bytes_of_numbers(const ZarrType&, const std::vector<double>&);
+// As doubles, in original units; a piece at a time, as there may be many and they may lie in bytes.
+std::string bytes_in_original_units(const InputValues& stored, const Units&, std::size_t columns);
 
 class ZarrTree {
  public:

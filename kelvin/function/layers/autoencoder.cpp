@@ -13,7 +13,7 @@ constexpr Parameter autoencoder_parameters[] = {
 };
 
 Value autoencoder_layers(const Choice& numbers, const Shape& input) {
-  const Image image = image_before(numbers, input);
+  const ImageShape image = image_before(numbers, input);
   if (image.height % 4 != 0 || image.width % 4 != 0)
     throw layer_error(numbers, "takes images whose height and width can be divided by 4, but this one has {} x {}",
                       image.height, image.width);

@@ -43,7 +43,7 @@ class ConvLayer final : public Layer<Real> {
     convolution_.forward(w[0], biased_ ? w[1] : nullptr, pass.rows, pass.x, pass.y);
   }
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
-    const Image& y = convolution_.plan().y;
+    const ImageShape& y = convolution_.plan().y;
     if (biased_ && wants(slopes, 1)) put_bias_slopes(pass.rows * y.pixels(), y.channels, pass.dy, slopes, 1);
     if (wants(slopes, 0)) convolution_.slopes(pass.rows, pass.x, pass.dy, slopes, 0);
     if (pass.dx) convolution_.back(w[0], nullptr, pass.rows, pass.dy, pass.dx);

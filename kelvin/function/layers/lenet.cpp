@@ -15,7 +15,7 @@ constexpr Parameter lenet_parameters[] = {
 
 Value lenet_layers(const Choice& numbers, const Shape& input) {
   constexpr std::size_t full_size = 32;  // smaller images, such as digits of 28 x 28, get a border of two pixels
-  const Image image = image_before(numbers, input);
+  const ImageShape image = image_before(numbers, input);
   const std::string activation = numbers.text("activation"), pool = pool_of(numbers);
   const std::size_t width = whole_number(numbers, "width");
   Value::List list;

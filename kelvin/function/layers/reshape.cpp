@@ -12,7 +12,7 @@ constexpr Parameter reshape_parameters[] = {
 
 LayerPlan reshape_plan(const Choice& numbers, const Shape& input) {
   const auto [height, width] = height_and_width(numbers, "size");
-  const Image image{whole_number(numbers, "channels"), height, width};
+  const ImageShape image{whole_number(numbers, "channels"), height, width};
   if (input.rank() != 1 || input.size() != image.size())
     throw layer_error(numbers, "makes images of {}, but what comes before it is {}; make it a list of {} numbers",
                       image.shape().text(), input.text(), image.size());

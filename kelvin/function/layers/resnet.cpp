@@ -31,7 +31,7 @@ const ResnetStages& stages_of(const Choice& numbers) {
   return resnet_stages[chosen_depth(numbers, depths)];
 }
 
-bool has_large_stem(const Choice& numbers, const Image& image, const ResnetStages& stages) {
+bool has_large_stem(const Choice& numbers, const ImageShape& image, const ResnetStages& stages) {
   constexpr std::size_t large = 64;  // pixels
   const std::string stem = numbers.text("stem");
   if (stem != "auto" && stem != "3x3" && stem != "7x7")

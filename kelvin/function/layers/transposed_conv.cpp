@@ -19,7 +19,7 @@ constexpr Parameter transposed_conv_parameters[] = {
 
 // Of the convolution that leads from the outputs to the inputs.
 ConvolutionPlan convolution_behind(const Choice& numbers, const Shape& input) {
-  const Image small = image_before(numbers, input);
+  const ImageShape small = image_before(numbers, input);
   ConvolutionPlan plan{.x = {}, .y = small, .windows = windows_of(numbers, false)};
   const auto more = height_and_width(numbers, "output_padding", 0);
   const std::size_t places[] = {small.height, small.width};
@@ -62,7 +62,7 @@ class TransposedConvLayer final : public Layer<Real> {
     convolution_.back(w[0], biased_ ? w[1] : nullptr, pass.rows, pass.x, pass.y);
   }
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
-    const Image& large = convolution_.plan().x;
+    const ImageShape& large = convolution_.plan().x;
     if (biased_ && wants(slopes, 1)) put_bias_slopes(pass.rows * large.pixels(), large.channels, pass.dy, slopes, 1);
     if (wants(slopes, 0)) convolution_.slopes(pass.rows, pass.dy, pass.x, slopes, 0);
     if (pass.dx) convolution_.forward(w[0], nullptr, pass.rows, pass.dy, pass.dx);

@@ -11,7 +11,7 @@ constexpr Parameter upsample_parameters[] = {
     {"factor", "2", "how many times each pixel stands: 2, or down x along as in \"2x3\""},
 };
 
-Image enlarged(const Choice& numbers, const Image& x) {
+ImageShape enlarged(const Choice& numbers, const ImageShape& x) {
   const auto [down, along] = height_and_width(numbers, "factor");
   return {x.channels, x.height * down, x.width * along};
 }
@@ -48,7 +48,7 @@ class UpsampleLayer final : public Layer<Real> {
     for (std::size_t line = 0; line < rows * y_.height; ++line)
       for (std::size_t h = 0; h < y_.width; ++h) each(line / down * x_.width + h / along, line * y_.width + h);
   }
-  Image x_, y_;
+  ImageShape x_, y_;
 };
 
 }  // namespace

@@ -123,13 +123,12 @@ SymmetricEigen symmetric_eigen(std::span<const double> symmetric) {
 }
 
 struct SymmetricSolver::Workspace {
+  explicit Workspace(Index size) : matrix(size, size), solver(size) {}
   MatrixXd matrix;
   Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
 };
 
-SymmetricSolver::SymmetricSolver(std::size_t size)
-    : workspace_(std::make_unique<Workspace>(
-          Workspace{MatrixXd(Index(size), Index(size)), Eigen::SelfAdjointEigenSolver<MatrixXd>(Index(size))})) {}
+SymmetricSolver::SymmetricSolver(std::size_t size) : workspace_(std::make_unique<Workspace>(Index(size))) {}
 SymmetricSolver::~SymmetricSolver() = default;
 
 void SymmetricSolver::solve(std::span<const double> symmetric, std::span<double> values, std::span<double> vectors) {

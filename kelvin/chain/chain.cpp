@@ -195,9 +195,15 @@ bool Chain<Real>::fresh(const Meeting& meeting) const {
 // per change of q, not per step: the last B of one step and the first B of the next share a gradient.
 template <class Real>
 void Chain<Real>::evaluate(std::size_t m) {
+  const bool moved = state_.stale;
+  if (take_gradient(m) && moved) energy_.update_buffers(state_.q);  // once for each evaluation, whoever else reads it
+}
+
+template <class Real>
+bool Chain<Real>::take_gradient(std::size_t m) {
   const Meeting& meeting = program_->meetings[m];
-  if (std::ranges::none_of(meeting.readers, [](char reads) { return reads; })) return;
-  if (!state_.stale && fresh(meeting)) return;
+  if (std::ranges::none_of(meeting.readers, [](char reads) { return reads; })) return false;
+  if (!state_.stale && fresh(meeting)) return false;
   flush();
   if (state_.stale) ++state_.evaluations;
   state_.fresh_at = m;
@@ -206,11 +212,11 @@ void Chain<Real>::evaluate(std::size_t m) {
   if (energy_.noisy()) energy_.estimate.prepare(stream);
   stream.key = ~stream.key;  // layers draw by a key of their own
   state_.energy = energy_(state_.q, {batches_(number), meeting.piece, meeting.wanted, stream}, state_.g);
-  energy_.update_buffers(state_.q);
   state_.stale = 0;
   for (const auto& companion : companions_) companion.acts->evaluated(*this);
   if (!std::isfinite(state_.energy) && !record_.may_diverge) diverged();
   read_energy();
+  return true;
 }
 
 // A string of pieces leaves the gradient of one of them; what is read is that of U.
@@ -219,7 +225,7 @@ void Chain<Real>::read_whole_energy() {
   if (program_->meetings[state_.fresh_at].piece == 0) return;
   const auto stale = state_.stale;
   const std::uint64_t evaluations = state_.evaluations;
-  evaluate(0);
+  take_gradient(0);
   state_.stale = stale;
   state_.evaluations = evaluations;
 }

@@ -125,6 +125,7 @@ class Chain {
   void run(std::size_t part, std::size_t segment);
   void put_off(std::size_t part, std::size_t first_move, std::size_t last_move);
   void flush();
+  bool take_gradient(std::size_t meeting);  // whether it was not there
   void read_whole_energy();
   bool fresh(const Meeting&) const;
   std::pair<std::size_t, std::size_t> left_out(std::size_t part) const;

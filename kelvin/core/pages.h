@@ -35,4 +35,10 @@ struct LargePages {
 template <class T>
 using LargeArray = std::vector<T, LargePages<T>>;
 
+// Room for so many at least: workspaces keep the size they once needed.
+template <class T>
+void grow(LargeArray<T>& array, std::size_t count) {
+  if (array.size() < count) array.resize(count);
+}
+
 }  // namespace kelvin

@@ -8,7 +8,7 @@ using enum Trait;
 
 constexpr TraitRow all_traits[] = {
     {minibatches, "minibatches", "batch.size below the number of rows"},
-    {noisy, "noise in U", "masks, gradient_noise, batch.anchor_every"},
+    {noisy, "noise in U", "masks, dropout, data.augment, gradient_noise, batch.anchor_every"},
     {uneven, "uneven temperatures", "temperatures that change, differ from part to part, or are 0"},
     {in_phases, "phases", "[[phase]]"},
     {several_parts, "several parts", "[part.NAME]"},
@@ -43,7 +43,7 @@ constexpr Incompatibility rows[] = {
          in_row_shares | anchored | own_time | splits_energy | reads_noise | travels,
      "alpha follows the energy of one law in plain time", "leave out one of them"},
     {proposes, minibatches | noisy, "braces and N compare energies, which takes every row and nothing random",
-     "set batch.size = \"full\" and leave out masks and gradient_noise, or use a scheme without them such as BAOAB"},
+     "set batch.size = \"full\" and leave out what is random in U, or use a scheme without them such as BAOAB"},
     {proposes, uneven, "braces and N compare energies with one temperature",
      "give all parts one constant temperature above 0"},
     {compares_points, minibatches | noisy, "it compares gradients or energies of two points, which takes every row",

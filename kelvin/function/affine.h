@@ -43,9 +43,4 @@ void write_slopes(std::span<const Real> sums, const Slopes<Real>&, std::size_t b
 template <class Real>
 void sum_rows(std::size_t rows, std::size_t width, const Real* x, Real* sum);
 
-template <class Real>
-void grow(LargeArray<Real>& array, std::size_t count) {
-  if (array.size() < count) array.resize(count);
-}
-
 }  // namespace kelvin

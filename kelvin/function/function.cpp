@@ -55,13 +55,8 @@ void Inputs<Real>::copy_row(std::size_t row, Real* to) const {
 }
 
 template <class Real>
-void make_room(InputRoom<Real>& room, std::size_t rows, std::size_t width) {
-  if (room.values.size() < rows * width + widest_vector) room.values.resize(rows * width + widest_vector);
-}
-
-template <class Real>
 InputRows<Real> Inputs<Real>::copied(std::size_t first, std::size_t count, InputRoom<Real>& room) const {
-  make_room(room, count, width_);
+  grow(room.values, count * width_ + widest_vector);
   for (std::size_t i = 0; i < count; ++i) copy_row(first + i, room.values.data() + i * width_);
   return {room.values.data(), width_, 0, count, {}};
 }
@@ -70,7 +65,7 @@ InputRows<Real> Inputs<Real>::copied(std::size_t first, std::size_t count, Input
 template <class Real>
 InputRows<Real> Inputs<Real>::copied(Batch chosen, InputRoom<Real>& room) const {
   constexpr std::size_t ahead = 4, line = 64;
-  make_room(room, chosen.size(), width_);
+  grow(room.values, chosen.size() * width_ + widest_vector);
   for (std::size_t i = room.order.size(); i < chosen.size(); ++i) room.order.push_back(std::uint32_t(i));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (bytes_ && i + ahead < chosen.size())

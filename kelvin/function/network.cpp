@@ -99,7 +99,7 @@ class Layers final : public Function<Real> {
     return given;
   }
   const Real* gathered(const InputRows<Real>& rows) {
-    gathered_.resize(std::max(gathered_.size(), rows.count * rows.width));
+    grow(gathered_, rows.count * rows.width);
     for (std::size_t i = 0; i < rows.count; ++i)
       std::copy_n(rows.inputs + rows.chosen[i] * rows.width, rows.width, gathered_.begin() + long(i * rows.width));
     return gathered_.data();

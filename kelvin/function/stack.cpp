@@ -4,14 +4,6 @@
 #include <algorithm>
 
 namespace kelvin {
-namespace {
-
-template <class Real>
-void make_room(LargeArray<Real>& array, std::size_t count) {
-  if (array.size() < count) array.resize(count);
-}
-
-}  // namespace
 
 template <class Real>
 Stack<Real>::Stack(const std::vector<LayerPlan>& plans, const Shape& input)
@@ -42,22 +34,18 @@ const Real* Stack<Real>::forward(Weights<const Real> w, std::size_t rows, const 
   rows_ = rows;
   x_ = x;
   for (Stage& stage : stages_) {
-    make_room(stage.values, rows * stage.outputs);
-    Pass<Real> own = pass;
-    Slopes<Real> buffers;
-    if (pass.buffers) {
-      buffers = slopes_from(*pass.buffers, stage.first_block, stage.blocks);
-      own.buffers = &buffers;
-    }
-    stage.layer->forward(weights_from(w, stage.first_block), {.rows = rows, .x = x, .y = stage.values.data()}, own);
-    x = stage.values.data();
+    grow(stage.values, rows * stage.outputs);
+    x = with_blocks(pass, stage.first_block, stage.blocks, [&](const Pass<Real>& own) {
+      stage.layer->forward(weights_from(w, stage.first_block), {.rows = rows, .x = x, .y = stage.values.data()}, own);
+      return stage.values.data();
+    });
   }
   return x;
 }
 
 template <class Real>
 Real* Stack<Real>::output_slopes() {
-  for (LargeArray<Real>& slopes : slopes_) make_room(slopes, rows_ * widest_);
+  for (LargeArray<Real>& slopes : slopes_) grow(slopes, rows_ * widest_);
   return slopes_of(stages_.empty() ? 0 : stages_.size() - 1).data();
 }
 

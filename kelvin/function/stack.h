@@ -51,9 +51,9 @@ Weights<Real> weights_from(Weights<Real> all, std::size_t count) {
   return {all.base, all.offsets + count};
 }
 
-// What `forward` returns for a branch that has those blocks of its layer.
+// What `forward` returns for a layer, or a branch of one, that has those of the blocks.
 template <class Real, class Forward>
-auto of_branch(const Pass<Real>& pass, std::size_t first, std::size_t count, Forward&& forward) {
+auto with_blocks(const Pass<Real>& pass, std::size_t first, std::size_t count, Forward&& forward) {
   Pass<Real> own = pass;
   Slopes<Real> buffers;
   if (pass.buffers) {

@@ -185,7 +185,7 @@ void check_uses(const RunSettings& settings, const Recipe& recipe, std::size_t r
   const auto check = [&](const Recipe& phase) {
     Uses uses(phase);
     if (rows > 0 && settings.batch.size.of(rows) < rows) uses.add(Trait::minibatches, "a run with minibatches");
-    if (noisy) uses.add(Trait::noisy, "a run with masks, data.augment, gradient_noise or batch.anchor_every");
+    if (noisy) uses.add(Trait::noisy, "a run with masks, dropout, data.augment, gradient_noise or batch.anchor_every");
     if (settings.batch.anchor_every > 0) uses.add(Trait::anchored, "batch.anchor_every");
     if (settings.row_shares > 1) uses.add(Trait::in_row_shares, "row_shares");
     if (settings.switching.used()) uses.add(Trait::switched, "[switching]");

@@ -39,9 +39,9 @@ struct LayersWalker {
   std::unique_ptr<Likelihood<double>> network;
   Recipe recipe;
   Chain<double> chain;
-  explicit LayersWalker(const std::string& batch)
+  explicit LayersWalker(const std::string& batch, const std::string& scheme = "BAOAB")
       : network(network_of(normed)),
-        recipe(recipe_for(*network, moving("BAOAB", 0.05))),
+        recipe(recipe_for(*network, moving(scheme, 0.05))),
         chain(network->clone(), recipe, Batches({.size = {batch}}, image_rows, 3, 1), noise, 3, 1) {}
   void start() {
     std::vector<double> q = some_point(chain.q().size(), 0.3);
@@ -85,6 +85,19 @@ TEST(LayersInAChain, AResumedChainGoesOnBitForBit) {
     for (int n = 0; n < 6; ++n) whole.chain.step();
     for (int n = 0; n < 6; ++n) resumed.chain.step();
     EXPECT_EQ(whole.q(), resumed.q()) << batch;
+  }
+}
+
+// Readings may take the gradient once more, on the rows of the last evaluation: the statistics have had those.
+TEST(LayersInAChain, ReadingsDoNotMoveRunningStatistics) {
+  for (const std::string scheme : {"BAOAB", "B2B1AOAB1B2", "ABOBA"}) {
+    LayersWalker silent("5", scheme), read("5", scheme);
+    silent.start();
+    read.start();
+    for (int n = 0; n < 5; ++n) silent.chain.step();
+    for (int n = 0; n < 5; ++n) read.chain.step_and_read();
+    EXPECT_EQ(silent.values("layer1.running_mean"), read.values("layer1.running_mean")) << scheme;
+    EXPECT_EQ(silent.q(), read.q()) << scheme;
   }
 }
 

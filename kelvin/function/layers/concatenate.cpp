@@ -53,7 +53,7 @@ class ConcatenateLayer final : public Layer<Real> {
   void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>& how) override {
     std::size_t first = 0;
     for (Branch& branch : branches_) {
-      const Real* out = of_branch(how, branch.first_block, branch.stack.blocks(), [&](const Pass<Real>& own) {
+      const Real* out = with_blocks(how, branch.first_block, branch.stack.blocks(), [&](const Pass<Real>& own) {
         return branch.stack.forward(weights_from(w, branch.first_block), pass.rows, pass.x, own);
       });
       for (std::size_t p = 0; p < pass.rows * y_.count; ++p)

@@ -41,9 +41,9 @@ class ResidualLayer final : public Layer<Real> {
         shortcut_(plan.branches[1], plan.input) {}
 
   void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>& how) override {
-    const Real* f = of_branch(how, 0, layers_.blocks(),
-                              [&](const Pass<Real>& own) { return layers_.forward(w, pass.rows, pass.x, own); });
-    const Real* s = of_branch(how, layers_.blocks(), shortcut_.blocks(), [&](const Pass<Real>& own) {
+    const Real* f = with_blocks(how, 0, layers_.blocks(),
+                                [&](const Pass<Real>& own) { return layers_.forward(w, pass.rows, pass.x, own); });
+    const Real* s = with_blocks(how, layers_.blocks(), shortcut_.blocks(), [&](const Pass<Real>& own) {
       return shortcut_.forward(weights_from(w, layers_.blocks()), pass.rows, pass.x, own);
     });
     for (std::size_t k = 0; k < pass.rows * out_; ++k) pass.y[k] = f[k] + s[k];

@@ -16,6 +16,12 @@ const Value& parameter_of(const Choice& choice, std::string_view parameter) {
   return at->second;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
 }  // namespace
 
 Choice::Choice() = default;
@@ -58,12 +64,10 @@ Choice Choice::completed(std::span<const Parameter> parameters, std::string_view
     const Value parsed = parse_toml(fmt::format("it = {}", p.standard), "default");
     full.values.emplace(known.back(), std::get<Value::Group>(parsed.is).at("it"));
   }
-  std::string list;
-  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
   for (const auto& [key, value] : values)
     if (std::find(known.begin(), known.end(), key) == known.end())
       throw Error("{}: {} \"{}\" has no parameter \"{}\"; it takes {}{}", value.where, what, name, key,
-                  list.empty() ? "none" : list, suggestion(key, known));
+                  known.empty() ? "none" : listed(known), suggestion(key, known));
   return full;
 }
 
@@ -84,6 +88,12 @@ void assign(Choice& choice, const Value& v, const std::string& key) {
     choice.values["value"] = v;
   }
   if (choice.name.empty()) throw Error("{}: {} is empty; give a name", v.where, key);
+}
+
+void refuse_row(std::string_view name, const std::vector<std::string>& known, std::string_view what,
+                std::string_view where) {
+  throw Error("{}{}no {} \"{}\"; known: {}{}", where, where.empty() ? "" : ": ", what, name, listed(known),
+              suggestion(name, known));
 }
 
 }  // namespace kelvin

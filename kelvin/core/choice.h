@@ -44,19 +44,18 @@ class Choice {
 // A bare number is the parameter "value" of the row "constant"; a bare text is a row with its defaults.
 void assign(Choice&, const Value&, const std::string& key);
 
+[[noreturn]] void refuse_row(std::string_view name, const std::vector<std::string>& known, std::string_view what,
+                             std::string_view where);
+
 // The row of `table` with that name; every table's rows have a `name` field.
 template <class Row>
 const Row& row_named(std::string_view name, std::span<const Row> table, std::string_view what,
                      std::string_view where = "") {
-  std::vector<std::string> known;
-  for (const Row& row : table) {
+  for (const Row& row : table)
     if (row.name == name) return row;
-    known.emplace_back(row.name);
-  }
-  std::string list;
-  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
-  throw Error("{}{}no {} \"{}\"; known: {}{}", where, where.empty() ? "" : ": ", what, name, list,
-              suggestion(name, known));
+  std::vector<std::string> known;
+  for (const Row& row : table) known.emplace_back(row.name);
+  refuse_row(name, known, what, where);
 }
 
 }  // namespace kelvin

@@ -72,10 +72,7 @@ const LayerRow& layer_named(const std::string& name, const std::string& where) {
     known.emplace_back(row->name);
   }
   for (const Activation& activation : activations()) known.emplace_back(activation.name);
-  std::string list;
-  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-  throw Error("{}{}no layer \"{}\"; known: {}{}", where, where.empty() ? "" : ": ", name, list,
-              suggestion(name, known));
+  refuse_row(name, known, "layer", where);
 }
 
 namespace {

@@ -34,6 +34,22 @@ Eigen::Map<const VectorXd> vector_of(std::span<const double> v) { return {v.data
 Eigen::Map<VectorXd> vector_of(std::span<double> v) { return {v.data(), Index(v.size())}; }
 Eigen::Map<const RowMajorXd> rows_of(const RowsView& X) { return {X.numbers.data(), Index(X.count()), Index(X.width)}; }
 
+// out += factor A B. The library's loops for products are long to compile and made anew for every kind of operand, so
+// all go this way.
+template <class Real>
+using ColumnsOf = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+template <class Real>
+[[gnu::noinline]] void add_times(Real factor, const Eigen::Ref<const ColumnsOf<Real>>& A,
+                                 const Eigen::Ref<const ColumnsOf<Real>>& B, Eigen::Ref<ColumnsOf<Real>> out) {
+  out.noalias() += factor * A * B;
+}
+template <class Real>
+ColumnsOf<Real> times(const Eigen::Ref<const ColumnsOf<Real>>& A, const Eigen::Ref<const ColumnsOf<Real>>& B) {
+  ColumnsOf<Real> out = ColumnsOf<Real>::Zero(A.rows(), B.cols());
+  add_times<Real>(1, A, B, out);
+  return out;
+}
+
 template <class Dense>
 std::vector<double> numbers_of(const Dense& m) {
   return {m.data(), m.data() + m.size()};
@@ -151,20 +167,21 @@ double spectral_radius(const Matrix& M) {
     if (!(size > 0) || !std::isfinite(size)) return size;  // 0, or nothing that has a radius
     log_radius += share * std::log(size);
     power /= size;
-    power = power * power;
+    power = times<double>(power, power);
   }
   return std::exp(log_radius);
 }
 
 // Doubling: with C = S + M S M^T + ..., S <- S + M S M^T, M <- M M covers twice as many terms each time.
 Matrix lasting_covariance(const Matrix& map, const Matrix& noise) {
-  MatrixXd M = matrix_of(map), S = matrix_of(noise) * matrix_of(noise).transpose();
+  const MatrixXd N = matrix_of(noise);
+  MatrixXd M = matrix_of(map), S = times<double>(N, MatrixXd(N.transpose()));
   constexpr int doublings = 60;
   for (int k = 0; k < doublings; ++k) {
-    const MatrixXd next = S + M * S * M.transpose();
+    const MatrixXd next = S + times<double>(times<double>(M, S), MatrixXd(M.transpose()));
     if (next == S) break;
     S = next;
-    M = M * M;
+    M = times<double>(M, M);
   }
   return plain(S);
 }
@@ -345,27 +362,28 @@ void centre_and_scale(std::span<double> rows, std::span<const double> lengths) {
 
 namespace {
 
+// Row by row is the transpose column by column: A B is (B^T A^T)^T.
 template <class Real>
-using RowMajorMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class Real>
-Eigen::Map<const RowMajorMatrix<Real>> matrix_of(const RowMajor<Real>& m) {
-  return {m.numbers, Index(m.rows), Index(m.columns)};
+Eigen::Map<const ColumnsOf<Real>> transpose_of(const RowMajor<Real>& m) {
+  return {m.numbers, Index(m.columns), Index(m.rows)};
 }
 
 }  // namespace
 
 template <class Real>
 OffOrthogonal<Real> off_orthogonal(const RowMajor<Real>& given) {
-  using Matrix = RowMajorMatrix<Real>;
-  const auto W = matrix_of(given);
-  Matrix off = given.rows >= given.columns ? Matrix(W.transpose() * W) : Matrix(W * W.transpose());
+  using Matrix = ColumnsOf<Real>;
+  const auto turned = transpose_of(given);
+  const Matrix W = turned.transpose();
+  Matrix off = given.rows >= given.columns ? times<Real>(turned, W) : times<Real>(W, turned);
   off.diagonal().array() -= Real(1);
   return {{off.data(), off.data() + off.size()}, off.template cast<double>().squaredNorm()};
 }
 
 template <class Real>
 void add_product(Real factor, const RowMajor<Real>& A, const RowMajor<Real>& B, Real* out) {
-  Eigen::Map<RowMajorMatrix<Real>>(out, Index(A.rows), Index(B.columns)) += factor * (matrix_of(A) * matrix_of(B));
+  add_times<Real>(factor, transpose_of(B), transpose_of(A),
+                  Eigen::Map<ColumnsOf<Real>>(out, Index(B.columns), Index(A.rows)));
 }
 
 template OffOrthogonal<float> off_orthogonal(const RowMajor<float>&);
@@ -380,11 +398,13 @@ LowRankRoot low_rank_root(std::span<const double> all, std::span<const std::size
   const auto n = Index(counting.size());
   const MatrixXd about_mean = MatrixXd::Identity(n, n) - MatrixXd::Constant(n, n, 1 / double(n));
   const MatrixXd products = square_matrix(all)(counting, counting);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solved(MatrixXd(about_mean * products * about_mean));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solved(times<double>(times<double>(about_mean, products), about_mean));
   const ArrayXd root = (1 + c * solved.eigenvalues().array().max(0)).sqrt();
-  const MatrixXd E = about_mean * solved.eigenvectors();
-  return {numbers_of(MatrixXd(E * (c / (1 + root)).matrix().asDiagonal() * E.transpose())),
-          numbers_of(MatrixXd(E * (-c / (root * (1 + root))).matrix().asDiagonal() * E.transpose())), root.log().sum()};
+  const MatrixXd E = times<double>(about_mean, solved.eigenvectors());
+  const auto spread = [&](const ArrayXd& by) {
+    return numbers_of(times<double>(MatrixXd(E * by.matrix().asDiagonal()), MatrixXd(E.transpose())));
+  };
+  return {spread(c / (1 + root)), spread(-c / (root * (1 + root))), root.log().sum()};
 }
 
 // ---- entry by entry

@@ -12,6 +12,7 @@ template <class Real>
 struct StoredRun {
   Samples samples;
   Problem<Real> problem;
+  bool recomputes_statistics = false;  // running ones, from the training rows, in place of those of the draw
   std::vector<Real> point(std::size_t draw, std::size_t walker) const;  // laid out as the recipe says
   // Every so many draws of each walker in turn, read in pieces; returns how many there were.
   std::size_t each_point(

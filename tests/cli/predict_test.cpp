@@ -4,6 +4,7 @@
 
 #include "kelvin/io/npy.h"
 #include "tests/json.h"
+#include "tests/layer_runs.h"
 #include "tests/program.h"
 
 namespace kelvin {
@@ -143,6 +144,30 @@ TEST_F(Predicting, MistakesGetOneSentenceAndLeaveNothingBehind) {
   EXPECT_EQ(desk.kelvin("predict run --every 0").code, 2);
   EXPECT_EQ(desk.kelvin("predict").code, 2);
   EXPECT_EQ(desk.kelvin("predict run -o short.csv --force").code, 0);
+}
+
+// Where each step has a target, steps are what is predicted: of one draw, with the loss that its run has logged.
+TEST(PredictingSteps, EachStepOfASequenceIsPredicted) {
+  const Desk desk;
+  write_layer_data(desk);
+  desk.write("run.toml", "steps = 30\npart.all.step = 0.1\n" + layer_runs[1].settings);
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o run --set data.test=0.2").code, 0) << desk.read(".err");
+  const auto predicted = [&](const std::string& options) {
+    const Outcome got = desk.kelvin("predict run --json " + options);
+    EXPECT_EQ(got.code, 0) << got.error;
+    return Json::parse(got.out);
+  };
+  const Json got = predicted("-o steps.csv"), test = Json::parse(desk.read("run/run.json"))["final"]["test"];
+  EXPECT_THAT(got["words"][1].as<std::string>(), HasSubstr("96 steps of 12 test rows, averaged over 1 draws"));
+  for (const auto& [metric, logged] : {std::pair{"nll", "loss"}, {"accuracy", "accuracy"}})
+    for (const Json& row : got["tables"][0]["rows"])
+      if (row["metric"] == metric)
+        EXPECT_NEAR(row["average"].as<double>(), test[logged].as<double>(), 1e-5) << metric << ", in single precision";
+  const std::string rows = desk.read("steps.csv");
+  EXPECT_TRUE(rows.starts_with("row,class,predicted,probability_a,probability_b,probability_c,probability_d,")) << rows;
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 97);
+  EXPECT_THAT(predicted("--split train")["words"][1].as<std::string>(), HasSubstr("steps of 49 training rows"));
+  EXPECT_THAT(desk.kelvin("analyse leave_one_out run").error, HasSubstr("a target for each of 8 steps"));
 }
 
 }  // namespace

@@ -260,6 +260,12 @@ template <class Real>
 Found leave_out_rows(const StoredRun<Real>& run, const Subject& subject, const Effort& effort,
                      const Progress& progress) {
   check_predicts(run);
+  if (const std::size_t steps = run.problem.data.train.steps; steps > 0)
+    throw Error(
+        "the rows of \"{}\" have a target for each of {} steps, and rows that are left out have one; see `kelvin "
+        "predict` "
+        "for its test rows",
+        run.samples.run.string(), steps);
   const double tau = posterior_temperature(run.problem);
   if (!(tau > 0)) throw Error("leaving a row out needs one posterior temperature above 0; this run has {:.4g}", tau);
   const Samples& samples = subject.run();

@@ -6,6 +6,7 @@
 #include "kelvin/analysis/predictive/mixture.h"
 #include "kelvin/numeric/eigen.h"
 #include "kelvin/run/run.h"
+#include "tests/finite_difference.h"
 #include "tests/layer_runs.h"
 #include "tests/made_run.h"
 #include "tests/support.h"

@@ -246,5 +246,16 @@ TEST(Misuse, ImproperPosteriorsAreRemarkedOn) {
   EXPECT_THAT(desk.kelvin("train run.toml -o trained").error, testing::Not(HasSubstr("normalis")));
 }
 
+TEST(Misuse, PosteriorsWithBatchNormAreRemarkedOn) {
+  const Desk desk;
+  write_layer_data(desk);
+  desk.write("run.toml", "steps = 2\n" + layer_runs[0].settings);
+  EXPECT_THAT(desk.kelvin("sample run.toml").error,
+              AllOf(HasSubstr("layer \"batch_norm\""), HasSubstr("use filter_response_norm or group_norm")));
+  EXPECT_THAT(desk.kelvin("train run.toml -o trained").error, testing::Not(HasSubstr("use filter_response_norm")));
+  desk.write("run.toml", "steps = 2\n" + layer_runs[2].settings);
+  EXPECT_THAT(desk.kelvin("sample run.toml -o other").error, testing::Not(HasSubstr("use filter_response_norm")));
+}
+
 }  // namespace
 }  // namespace kelvin

@@ -21,6 +21,11 @@ struct StoredRun {
   std::vector<Real> start(std::size_t walker) const;  // where the walker began
 };
 
+// Of the options of those who ask for it.
+inline constexpr std::string_view meaning_of_recomputing =
+    "of batch norm: take running means and variances anew for each draw, as the mean over chunks of the training rows, "
+    "in order";
+
 // With settings that differ from the run's in their data only; files are looked for from the directory in which the
 // run was started.
 template <class Real>

@@ -177,5 +177,21 @@ TEST(PredictingSteps, EachStepOfASequenceIsPredicted) {
   EXPECT_THAT(desk.kelvin("analyse leave_one_out run").error, HasSubstr("a target for each of 8 steps"));
 }
 
+// Running statistics lag behind the weights where steps are large; networks that keep none predict the same.
+TEST(PredictingAnew, ChangesPredictionsOfNetworksWithBatchNormOnly) {
+  for (const LayerRun& network : layer_runs) {
+    const Desk desk;
+    write_layer_data(desk);
+    desk.write("run.toml", "steps = 20\npart.all.step = 0.2\n" + network.settings);
+    ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0) << desk.read(".err");
+    const auto scores = [&](const std::string& options) {
+      const Outcome got = desk.kelvin("predict run --json " + options);
+      EXPECT_EQ(got.code, 0) << got.error;
+      return Json::parse(got.out)["tables"].dump();
+    };
+    EXPECT_EQ(scores("") == scores("--recompute-statistics"), &network != &layer_runs[0]) << network.name;
+  }
+}
+
 }  // namespace
 }  // namespace kelvin

@@ -27,9 +27,7 @@ struct PredictionOptions {
     field("out", out, "write the predictions row by row: a .csv or .npz file");
     field("quantiles", quantiles, "of numbers, in that file: 0.05,0.5,0.95");
     field("every", every, "use every so many of the draws", {.range = positive});
-    field("recompute_statistics", recompute_statistics,
-          "of batch norm: take running means and variances anew for each draw, as the mean over chunks of the training "
-          "rows, in order");
+    field("recompute_statistics", recompute_statistics, meaning_of_recomputing);
     field("force", force, "replace the file that is there");
   }
 };

@@ -11,7 +11,8 @@ constexpr std::size_t size = 3;  // of each block
 
 // U(x, y) = sum of cosh(x_i) + y_i^2/2 + y_i^4/4 + x_i y_(i+1): smooth, not quadratic, and the blocks see each other.
 struct Coupled : Potential<double> {
-  std::vector<Block> list{{.name = "layer1.weight", .shape = {size}}, {.name = "layer2.weight", .shape = {size}, .offset = size}};
+  std::vector<Block> list{{.name = "layer1.weight", .shape = {size}, .layer = 1},
+                          {.name = "layer2.weight", .shape = {size}, .layer = 2, .offset = size}};
   const std::vector<Block>& blocks() const override { return list; }
   double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
     const double *x = q[0], *y = q[1];

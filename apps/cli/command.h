@@ -49,6 +49,7 @@ Command sample_command();
 Command resume_command();
 Command watch_command();
 Command data_command();
+Command model_command();
 Command evaluate_command();
 Command summary_command();
 Command report_command();

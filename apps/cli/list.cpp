@@ -11,6 +11,7 @@
 #include "kelvin/data/augmentation.h"
 #include "kelvin/data/batch.h"
 #include "kelvin/data/generators.h"
+#include "kelvin/dynamics/block_groups.h"
 #include "kelvin/dynamics/compatible.h"
 #include "kelvin/dynamics/preset.h"
 #include "kelvin/dynamics/recipe.h"
@@ -118,6 +119,8 @@ const List lists[] = {
     {"schemes", "named strings of letters", scheme_table},
     {"schedules", "numbers that change with the step", [] { return rows_with_parameters(schedules()); }},
     {"presets", "partitioned schemes by name", preset_table},
+    {"block_groups", "sets of blocks, \"@last\" where blocks are chosen",
+     [] { return rows_with_meaning(block_groups()); }},
     {"dampings", "conventions of adaptive Langevin", [] { return rows_with_meaning(dampings()); }},
     {"couplings", "how walkers help each other", [] { return rows_with_parameters(coupling_methods()); }},
     {"losses", "what a network minimises", [] { return rows_with_meaning(losses()); }},

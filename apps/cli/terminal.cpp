@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "apps/cli/command.h"
+#include "kelvin/function/outline.h"
 
 namespace kelvin::cli {
 namespace {
@@ -49,8 +50,12 @@ void Terminal::remark(std::string_view text) {
   if (!quiet_) cli::remark(text);
 }
 
-void Terminal::start(const RunRecord& record) {
+// A network given by its sizes is shown by what the run file says.
+void Terminal::start(const RunRecord& record, const Dataset& train) {
   catch_signals();
+  const ModelSettings& model = record.settings.model;
+  if (const Shape input = train.input_shape(); !model.layers.are_sizes())
+    remark(outline(outlined_layers(model, input), input));
   progress_.emplace(double(record.until), "steps", quiet_ || !ranks().first(), double(run_->now().step));
   const bool saves = record.settings.checkpoint_every == 0;
   watch_ = std::jthread([this, saves](std::stop_token stop) { look(stop, saves); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as its terminal sees it: remarks, a bar, and signals that stop it.
+// A run as its terminal sees it: the layers of its network, remarks, a bar, and signals that stop it.
 #pragma once
 #include <optional>
 #include <thread>
@@ -12,14 +12,14 @@ namespace kelvin::cli {
 class Terminal final : public Observer {
  public:
   Terminal(Run& run, bool quiet) : run_(&run), quiet_(quiet) {}
-  void begin(const RunRecord& record, const Problem<float>&) override { start(record); }
-  void begin(const RunRecord& record, const Problem<double>&) override { start(record); }
+  void begin(const RunRecord& record, const Problem<float>& problem) override { start(record, problem.data.train); }
+  void begin(const RunRecord& record, const Problem<double>& problem) override { start(record, problem.data.train); }
   void remark(std::string_view) override;
   void end(const RunRecord&) override { finish(); }
   void finish();  // of the bar
 
  private:
-  void start(const RunRecord&);
+  void start(const RunRecord&, const Dataset& train);
   void look(std::stop_token, bool saves);
 
   Run* run_;

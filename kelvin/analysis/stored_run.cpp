@@ -13,6 +13,7 @@ std::vector<Real> StoredRun<Real>::point(std::size_t draw, std::size_t walker) c
     const auto values = samples.array("posterior/" + b.name, walker, draw, 1);
     std::copy(values.begin(), values.end(), q.begin() + long(b.offset));
   }
+  if (recomputes_statistics && problem.train) problem.train->retake_statistics(q);
   return q;
 }
 
@@ -35,7 +36,9 @@ std::size_t StoredRun<Real>::each_point(
       }
       for (std::size_t d = 0; d < count; ++d)
         if ((first + d) % every == 0) {
-          visit(first + d, walker, std::span<const Real>(points).subspan(d * size, size));
+          const auto q = std::span<Real>(points).subspan(d * size, size);
+          if (recomputes_statistics && problem.train) problem.train->retake_statistics(q);
+          visit(first + d, walker, q);
           ++visited;
         }
     }

@@ -12,6 +12,7 @@ template <class Real>
 struct StoredRun {
   Samples samples;
   Problem<Real> problem;
+  bool recomputes_statistics = false;  // running ones, from the training rows, in place of those of the draw
   std::vector<Real> point(std::size_t draw, std::size_t walker) const;  // laid out as the recipe says
   // Every so many draws of each walker in turn, read in pieces; returns how many there were.
   std::size_t each_point(
@@ -19,6 +20,11 @@ struct StoredRun {
       const std::function<void(std::size_t draw, std::size_t walker, std::span<const Real> q)>&) const;
   std::vector<Real> start(std::size_t walker) const;  // where the walker began
 };
+
+// Of the options of those who ask for it.
+inline constexpr std::string_view meaning_of_recomputing =
+    "of batch norm: take running means and variances anew for each draw, as the mean over chunks of the training rows, "
+    "in order";
 
 // With settings that differ from the run's in their data only; files are looked for from the directory in which the
 // run was started.

@@ -127,29 +127,39 @@ Value list(std::vector<std::string> items) {
   return placed(std::move(out), "preset");
 }
 
+// Which blocks a role has where the run file names no parts. Embeddings are matrices of vectors, not of weights.
+struct BlocksOf {
+  Layers layers;
+  std::vector<std::string> blocks;
+};
+const BlocksOf blocks_of_roles[] = {
+    {everything, {"*"}},
+    {all_but_last, {"*", "!@last"}},
+    {last, {"@last"}},
+    {first, {"@first"}},
+    {all_but_first, {"*", "!@first"}},
+    {inner, {"@inner", "!@embeddings"}},
+    {ends, {"*", "!@inner", "@embeddings"}},
+};
+
 Value::Group parts_of(const Preset& preset, std::size_t layers) {
   if (layers == 0 && preset.roles.front().layers != everything)
     throw Error(
         "preset \"{}\" makes a part of each layer; without layers give the parts: [part.NAME] with blocks and "
         "a role",
         preset.name);
-  const std::string end = fmt::format("layer{}.*", layers);
   Value::Group parts;
   const auto add = [&](const std::string& name, Value blocks, std::string_view role) {
     parts[name] = placed(Value::Group{{"blocks", std::move(blocks)}, {"role", text(std::string(role))}}, "preset");
   };
   for (const PresetRole& role : preset.roles) {
     const std::string name(role.name);
-    if (role.layers == all_but_last && layers > 1) add(name, list({"*", "!" + end}), role.name);
-    if (role.layers == everything) add(name, list({"*"}), role.name);
-    if (role.layers == last) add(name, list({end}), role.name);
     if (role.layers == inner && layers < 3)
       throw Error("preset \"{}\" acts on the layers between the first and the last, of which there are none",
                   preset.name);
-    if (role.layers == first) add(name, list({"*", "!layer*.*", "layer1.*"}), role.name);
-    if (role.layers == all_but_first && layers > 1) add(name, list({"layer*.*", "!layer1.*"}), role.name);
-    if (role.layers == inner) add(name, list({"layer*.*", "!layer1.*", "!" + end}), role.name);
-    if (role.layers == ends) add(name, list({"*", "!layer*.*", "layer1.*", end}), role.name);
+    const bool others = role.layers == all_but_first || role.layers == all_but_last;
+    for (const BlocksOf& row : blocks_of_roles)
+      if (row.layers == role.layers && (layers > 1 || !others)) add(name, list(row.blocks), role.name);
     for (std::size_t k = 1; role.layers == each && k <= layers; ++k)  // the first also takes what is in no layer
       add(fmt::format("{}{}", name, k),
           k == 1 ? list({"*", "!layer*.*", "layer1.*"}) : list({fmt::format("layer{}.*", k)}), role.name);

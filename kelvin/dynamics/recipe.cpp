@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "kelvin/dynamics/block_groups.h"
+
 namespace kelvin {
 namespace {
 
@@ -12,15 +14,6 @@ std::string listed(const std::vector<Block>& blocks) {
   std::string list;
   for (const Block& b : blocks) list += (list.empty() ? "" : ", ") + b.name;
   return list;
-}
-
-bool selected(const std::vector<std::string>& patterns, const std::string& name) {
-  bool in = false;
-  for (const std::string& p : patterns) {
-    if (p.starts_with('!')) in = in && !matches(std::string_view(p).substr(1), name);
-    else in = in || matches(p, name);
-  }
-  return in;
 }
 
 // "layer1.weight[0,2]=0.5": a glob, perhaps one entry, perhaps a value.
@@ -250,9 +243,10 @@ Frozen frozen_entries(const std::vector<std::string>& freeze, const std::vector<
 std::map<std::string, std::string> parts_of(const std::map<std::string, PartSettings>& settings,
                                             const std::vector<Block>& blocks, const Frozen& frozen) {
   std::map<std::string, std::string> out;
+  const BlockChoice choice(blocks);
   for (const auto& [name, part] : settings)
     for (const Block& b : blocks)
-      if (selected(part.blocks, b.name) && !frozen.all_of(b) && !out.emplace(b.name, name).second)
+      if (choice.matches(part.blocks, b) && !frozen.all_of(b) && !out.emplace(b.name, name).second)
         throw Error(
             "block \"{}\" is in part \"{}\" and in part \"{}\"; a block belongs to one part: leave it out of one with "
             "\"!{}\"",

@@ -33,7 +33,9 @@ struct PartSettings {
   Choice constraint;
   template <class Visit>
   void fields(Visit&& field) {
-    field("blocks", blocks, "names of its blocks, with * and ?; a leading ! leaves out: [\"*\", \"!*.bias\"]");
+    field("blocks", blocks,
+          "names of its blocks, with * and ?, or groups such as \"@last\" (`kelvin list block_groups`); a leading ! "
+          "leaves out: [\"*\", \"!*.bias\"]");
     field("scheme", scheme, "letters, or the name of a known scheme");
     field("step", step, "time of one pass through the scheme: a number or a schedule");
     field("friction", friction, "coupling to the heat bath, per time; inf is allowed; a number or a schedule");

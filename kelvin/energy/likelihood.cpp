@@ -127,8 +127,7 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
     const Slopes<Real> buffers{
         .g = g, .share = Real(double(c.rows.count) / double(n)), .keep = Real(first > 0), .wanted = {}};
     const auto y = function_->forward(
-        q, c.rows,
-        {.training = true, .stream = e.stream, .chosen = chosen, .first = first, .buffers = &buffers});
+        q, c.rows, {.training = true, .stream = e.stream, .chosen = chosen, .first = first, .buffers = &buffers});
     sum += loss_->sum<Real>()({c.rows.count * steps_, width_, y.data(), c.targets, function_->output_slopes().data(),
                                scales_, log_scale_slopes_});
     function_->backward(q, {g, Real(1 / observations), Real(first > 0), e.wanted});
@@ -173,6 +172,29 @@ Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
   else s.accuracy = right / observations;
   if (data_->of_steps && loss_->template probabilities<Real>()) s.perplexity = std::exp(s.loss);
   return s;
+}
+
+template <class Real>
+void Likelihood<Real>::retake_statistics(Weights<Real> q) {
+  const auto& blocks = function_->blocks();
+  const std::vector<std::size_t> offsets = offsets_of(blocks, blocks);
+  std::vector<Real> numbers(parameter_count(blocks));
+  const Weights<Real> lost{numbers.data(), offsets.data()};
+  const auto put_buffers = [&](Real sign) {
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (std::size_t i = 0; blocks[b].buffer() && i < blocks[b].size(); ++i) q[b][i] = sign * lost[b][i];
+  };
+  put_buffers(0);
+  const std::size_t n = rows();
+  for (std::size_t first = 0; first < n;) {
+    const Chunk c = chunk({}, first);
+    const Slopes<Real> buffers{
+        .g = lost, .share = Real(double(c.rows.count) / double(n)), .keep = Real(first > 0), .wanted = {}};
+    function_->forward({q.base, q.offsets}, c.rows,
+                       {.training = true, .first = first, .buffers = &buffers, .anew = true});
+    first += c.rows.count;
+  }
+  put_buffers(-1);
 }
 
 template <class Real>

@@ -51,6 +51,9 @@ class Likelihood final : public Potential<Real> {
   // Activated outputs, rows x outputs(), in stored units (undo with Dataset::target_units).
   void predict(Weights<const Real> q, Batch rows, std::span<Real> out);
   Score score(Weights<const Real> q, Batch rows);
+  // Puts into the buffers of q what training passes over all rows give, as these are, in order: the mean over the
+  // chunks in which they are taken, each by its share of the rows.
+  void retake_statistics(Weights<Real> q);
 
  private:
   struct Data {
@@ -97,6 +100,7 @@ class PlacedLikelihood {
   std::size_t outputs() const { return likelihood_->outputs(); }
   void predict(std::span<const Real> q, Batch rows, std::span<Real> out) { likelihood_->predict(placed(q), rows, out); }
   Score score(std::span<const Real> q, Batch rows) { return likelihood_->score(placed(q), rows); }
+  void retake_statistics(std::span<Real> q) { likelihood_->retake_statistics({q.data(), offsets_.data()}); }
 
  private:
   Weights<const Real> placed(std::span<const Real> q) const { return {q.data(), offsets_.data()}; }

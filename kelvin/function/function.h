@@ -56,6 +56,7 @@ struct Pass {
   std::size_t first = 0;  // the first of them
   // Where a training pass puts what buffers are to lose, as a backward pass puts slopes; null: nowhere.
   const Slopes<Real>* buffers = nullptr;
+  bool anew = false;  // buffers lose all of what they are, less what these rows give
   std::size_t row(std::size_t i) const { return chosen.empty() ? first + i : chosen[i]; }
 };
 

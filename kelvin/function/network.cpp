@@ -36,6 +36,15 @@ std::vector<Block> blocks_of(const std::vector<LayerPlan>& plans) {
   return blocks;
 }
 
+std::string kind_coupling_rows(const std::vector<LayerPlan>& plans) {
+  for (const LayerPlan& plan : plans) {
+    if (layer_named(plan.numbers.name, "").couples_rows) return plan.numbers.name;
+    for (const auto& branch : plan.branches)
+      if (std::string kind = kind_coupling_rows(branch); !kind.empty()) return kind;
+  }
+  return "";
+}
+
 // A network of layers by name.
 template <class Real>
 class Layers final : public Function<Real> {
@@ -140,6 +149,10 @@ template <class Real>
 std::unique_ptr<Function<Real>> make_network(const ModelSettings& settings, const Shape& input) {
   if (settings.layers.are_sizes()) return make_dense<Real>(settings);
   return std::make_unique<Layers<Real>>(network_plan(settings, input), input);
+}
+
+std::string layer_coupling_rows(const ModelSettings& settings, const Shape& input) {
+  return settings.layers.are_sizes() ? "" : kind_coupling_rows(network_plan(settings, input));
 }
 
 std::vector<Block> network_blocks(const ModelSettings& settings, const Shape& input) {

@@ -18,6 +18,9 @@ std::size_t weighted_layers(const ModelSettings&);
 template <class Real>
 std::unique_ptr<Function<Real>> make_network(const ModelSettings&, const Shape& input);
 
+// The kind of a layer with which the outputs of a row depend on the other rows in training; empty if there is none.
+std::string layer_coupling_rows(const ModelSettings&, const Shape& input);
+
 // The blocks of that network, and its number of outputs.
 std::vector<Block> network_blocks(const ModelSettings&, const Shape& input);
 std::size_t network_outputs(const ModelSettings&, const Shape& input);

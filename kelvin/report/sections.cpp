@@ -23,6 +23,7 @@ constexpr Scored measures[] = {
     {"loss", "Loss", "mean loss per row", 1},
     {"accuracy", "Accuracy", "rows right (%)", 100},
     {"rmse", "Error", "root mean square error", 1},
+    {"perplexity", "Perplexity", "exp of the mean loss of a step", 1},
 };
 
 // { name = "spiral", rows = 500 } as "spiral (rows 500)"; anything else as it is written.

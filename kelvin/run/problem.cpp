@@ -270,8 +270,14 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
   }
   bool warm = false;
   for (const PartRecipe& part : problem.recipe.parts) warm |= part.temperature.range().second > 0;
-  if (warm && !model.layers.empty())
+  if (warm && !model.layers.empty()) {
     if (const std::string why = why_improper(model, problem.data.train, confining); !why.empty()) remark(why);
+    if (const std::string kind = layer_coupling_rows(model, problem.data.train.input_shape()); !kind.empty())
+      remark(
+          fmt::format("layer \"{}\" makes U depend on which rows stand in a minibatch together, which no likelihood of "
+                      "independent rows does; to sample a posterior, use filter_response_norm or group_norm",
+                      kind));
+  }
   if (settings.batch.anchor_every > 0) energy.estimate.anchor(std::uint64_t(settings.batch.anchor_every));
   if (slack == Slack::kept) check_uses(settings, problem.recipe, energy.rows(), energy.noisy());
   if (problem.recipe.tempered) {

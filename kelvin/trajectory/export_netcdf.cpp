@@ -3,6 +3,7 @@
 #include <functional>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "kelvin/core/choice.h"
 #include "kelvin/io/json.h"
@@ -106,11 +107,16 @@ struct Plain {
   std::vector<std::size_t> shape;
   std::vector<std::string> dimensions;
   std::filesystem::path at;
+  std::size_t chunk;  // along the first dimension
   std::string bytes(std::size_t width) const {
-    const auto file = zarr_chunk(at, shape.size(), 0, 0);
-    return unpack(read_file(file),
-                  width * std::accumulate(shape.begin(), shape.end(), std::size_t(1), std::multiplies()),
-                  file.string());
+    const std::size_t each = std::accumulate(shape.begin() + 1, shape.end(), width, std::multiplies());
+    std::string all;
+    for (std::size_t first = 0; first < shape.front(); first += chunk) {
+      const auto file = zarr_chunk(at, shape.size(), first / chunk, 0);
+      all += unpack(read_file(file), chunk * each, file.string());
+    }
+    all.resize(shape.front() * each);  // the last chunk is a whole one
+    return all;
   }
 };
 
@@ -123,12 +129,18 @@ std::vector<Plain> plain_arrays(const std::filesystem::path& group) {
   for (const auto& place : places) {
     const Value about = parse_json(read_file(place / ".zarray"), (place / ".zarray").string());
     const Value attributes = parse_json(read_file(place / ".zattrs"), (place / ".zattrs").string());
-    Plain array{place.filename().string(), about.as<std::string>("dtype"), about.as<std::vector<std::size_t>>("shape"),
-                attributes.as<std::vector<std::string>>("_ARRAY_DIMENSIONS"), place};
+    Plain array{place.filename().string(),
+                about.as<std::string>("dtype"),
+                about.as<std::vector<std::size_t>>("shape"),
+                attributes.as<std::vector<std::string>>("_ARRAY_DIMENSIONS"),
+                place,
+                1};
     if (array.shape.empty() || array.shape.size() != array.dimensions.size())
       throw Error("\"{}\" is damaged: it names {} dimensions of {}", place.string(), array.dimensions.size(),
                   array.shape.size());
-    if (about.at("chunks") == about.at("shape")) arrays.push_back(std::move(array));  // draws grow in chunks
+    auto chunks = about.as<std::vector<std::size_t>>("chunks");
+    array.chunk = std::exchange(chunks.at(0), array.shape[0]);
+    if (chunks == array.shape && array.chunk > 0) arrays.push_back(std::move(array));  // draws grow in chunks
   }
   return arrays;
 }

@@ -203,8 +203,7 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
     group(in);
     samples_.write_numbers(in + "/row", "<i8", {data.rows}, {"row"}, counted(0, data.rows));
     samples_.write_names(in + "/" + columns, names);
-    samples_.write(in + "/" + name, "<f8", {data.rows, names.size()}, {"row", columns},
-                   bytes_in_original_units(values, units, names.size()));
+    samples_.write_rows(in + "/" + name, values, units, names.size(), {"row", columns});
   };
   data_array("observed_data", "y", "target", data.has_classes() ? Units() : data.target_units, data.targets,
              data.target_names);

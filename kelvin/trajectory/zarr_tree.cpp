@@ -14,21 +14,6 @@ std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& nu
   return bytes;
 }
 
-std::string bytes_in_original_units(const InputValues& stored, const Units& units, std::size_t columns) {
-  constexpr std::size_t most = std::size_t(1) << 16;
-  const ZarrType& type = zarr_type("<f8");
-  std::string bytes;
-  bytes.reserve(stored.size() * type.width);
-  std::vector<double> piece;
-  for (std::size_t first = 0; first < stored.size(); first += piece.size()) {
-    piece.resize(std::min(most, stored.size() - first));
-    stored.copy(first, piece);
-    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = units.original((first + i) % columns, piece[i]);
-    bytes += bytes_of_numbers(type, piece);
-  }
-  return bytes;
-}
-
 void ZarrTree::tell(const std::string& file, Value about) {
   write_file(root_ / file, to_json(about, 2), false);
   told_[file] = std::move(about);
@@ -68,6 +53,23 @@ void ZarrTree::write(const std::string& array, std::string_view type, const std:
 void ZarrTree::write_numbers(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
                              const std::vector<std::string>& dimensions, const std::vector<double>& numbers) {
   write(array, type, shape, dimensions, bytes_of_numbers(zarr_type(type), numbers));
+}
+
+void ZarrTree::write_rows(const std::string& array, const InputValues& stored, const Units& units, std::size_t columns,
+                          const std::vector<std::string>& dimensions) {
+  constexpr std::size_t most = std::size_t(1) << 20;  // numbers of a chunk, if a row has no more
+  const ZarrType& type = zarr_type("<f8");
+  const std::size_t rows = stored.size() / columns;
+  const std::size_t chunk = std::min(rows, std::max<std::size_t>(1, most / columns));
+  describe(array, zarr_about(type.name, {rows, columns}, {chunk, columns}, dimensions));
+  std::vector<double> piece;
+  for (std::size_t first = 0; first < stored.size(); first += chunk * columns) {
+    piece.resize(std::min(chunk * columns, stored.size() - first));
+    stored.copy(first, piece);
+    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = units.original(i % columns, piece[i]);
+    piece.resize(chunk * columns);  // the last chunk is a whole one too
+    write_file(zarr_chunk(root_ / array, 2, first / (chunk * columns), 0), pack(bytes_of_numbers(type, piece)), false);
+  }
 }
 
 void ZarrTree::write_names(const std::string& coordinate, const std::vector<std::string>& names) {

@@ -8,8 +8,6 @@
 namespace kelvin {
 
 std::string bytes_of_numbers(const ZarrType&, const std::vector<double>&);
-// As doubles, in original units; a piece at a time, as there may be many and they may lie in bytes.
-std::string bytes_in_original_units(const InputValues& stored, const Units&, std::size_t columns);
 
 class ZarrTree {
  public:
@@ -28,6 +26,9 @@ class ZarrTree {
              const std::vector<std::string>& dimensions, const std::string& bytes);
   void write_numbers(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
                      const std::vector<std::string>& dimensions, const std::vector<double>&);
+  // Rows as doubles, in original units, in chunks of some rows: there may be many, and they may lie in bytes.
+  void write_rows(const std::string& array, const InputValues& stored, const Units&, std::size_t columns,
+                  const std::vector<std::string>& dimensions);
   void write_names(const std::string& coordinate, const std::vector<std::string>&);  // texts, four bytes a letter
 
  private:

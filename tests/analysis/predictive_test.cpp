@@ -6,6 +6,8 @@
 #include "kelvin/analysis/predictive/mixture.h"
 #include "kelvin/numeric/eigen.h"
 #include "kelvin/run/run.h"
+#include "tests/finite_difference.h"
+#include "tests/layer_runs.h"
 #include "tests/made_run.h"
 #include "tests/support.h"
 
@@ -334,6 +336,37 @@ TEST(Predictive, RefusesRunsThatCannotPredict) {
   EXPECT_THAT(error_of([&] { predict(lost.stored, lost.train(), {}); }), HasSubstr("no finite number"));
   const MadeRun<double> toy("model = { toy = \"gaussian\" }\npart.all = { temperature = 1.0 }\n", {{1}});
   EXPECT_THAT(error_of([&] { predict(toy.stored, {}, {}); }), HasSubstr("a toy predicts nothing"));
+}
+
+// ---- running statistics
+
+TEST(Predictive, StatisticsTakenAnewReplaceThoseOfTheDraws) {
+  const Directory files(in_memory());
+  write_layer_data(files);
+  const auto toml = [&](const std::string& norm) {
+    return fmt::format(
+        "precision = \"double\"\ndata = {{ file = \"{}\", shape = [1, 6, 6], test = 20 }}\n"
+        "model = {{ loss = \"softmax_cross_entropy\", layers = [\"conv 3 4\", \"{}\", \"relu\", \"flatten\", \"dense "
+        "3\"] }}\npart.all.temperature = 1.0\n",
+        files.path("images.csv"), norm);
+  };
+  for (const char* norm : {"batch_norm", "filter_response_norm"}) {
+    const Problem<double> problem = problem_of<double>(toml(norm));
+    std::vector<double> stale = some_point(problem.recipe.size, 0.5), anew = stale;
+    for (const Block& b : problem.recipe.blocks)
+      if (b.buffer()) std::fill_n(stale.begin() + long(b.offset), b.size(), 2.0);
+    problem.train->retake_statistics(anew);
+    MadeRun<double> made(toml(norm), {stale}), mended(toml(norm), {anew});
+    const auto means = [](StoredRun<double>& run, bool recomputes) {
+      run.recomputes_statistics = recomputes;
+      return predict(run, run.problem.data.test, {}).mean;
+    };
+    const bool keeps_statistics = norm == std::string("batch_norm");
+    EXPECT_EQ(means(made.stored, true) == means(made.stored, false), !keeps_statistics) << norm;
+    EXPECT_EQ(means(made.stored, true), means(mended.stored, false)) << norm;
+    made.stored.recomputes_statistics = true;
+    EXPECT_EQ(made.stored.point(0, 0), anew) << norm;
+  }
 }
 
 }  // namespace

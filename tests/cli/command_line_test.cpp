@@ -15,7 +15,7 @@ struct Line {
 
 const Line misunderstood[] = {
     {"", "give a command after `kelvin`; `kelvin --help` lists them"},
-    {"smaple run.toml", "no command \"smaple\"; known: new, data, train, sample, "},
+    {"smaple run.toml", "no command \"smaple\"; known: new, data, model, train, sample, "},
     {"smaple", "did you mean \"sample\"?"},
     {"nosuch", "no command \"nosuch\"; known: new, "},
     {"nosuch --help", "no command \"nosuch\""},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images and texts from the command line.
+#include <fmt/format.h>
+
 #include "tests/json.h"
 #include "tests/program.h"
 
@@ -84,6 +86,48 @@ TEST_F(DataOfFiles, NewWritesRunFilesForImagesAndTexts) {
   ASSERT_EQ(text.code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("[\"embedding 6 32\", \"lstm 64\", \"dense 6\"]"));
   EXPECT_THAT(desk.kelvin("new images table.csv").error, HasSubstr("holds no images"));
+}
+
+// 10 000 images of CIFAR are 31 MB of bytes; as doubles they would be 246 MB, as floats 123 MB.
+TEST(DataInBytes, ImagesOfManyFilesStayInBytesThroughARun) {
+  const Desk desk;
+  std::string files;
+  for (int k = 1; k <= 5; ++k) {
+    std::string batch;
+    for (int image = 0; image < 2000; ++image) {
+      batch += char(image % 10);
+      for (int i = 0; i < 3072; ++i) batch += char((image * 31 + i * 7 + k) & 255);
+    }
+    const std::string name = fmt::format("batch_{}.bin", k);
+    desk.write(name, batch);
+    files += fmt::format("{}\"{}\"", k > 1 ? ", " : "", name);
+  }
+  desk.write(
+      "run.toml",
+      fmt::format("steps = 2\nbatch = 10\nlog_every = 2\ndata = {{ file = [{}], rows = 9990, standardise = "
+                  "\"inputs\" }}\nmodel = {{ layers = [\"conv 3 2\", \"relu\", \"global_pool\", \"dense 10\"], loss "
+                  "= \"softmax_cross_entropy\" }}\npart.all.step = 0.01\n",
+                  files));
+  Process process(desk, "train run.toml -q -o run --threads 1");
+  ASSERT_EQ(process.wait(), 0) << process.error();
+  EXPECT_LT(process.most_memory(), 170000) << "kilobytes: twice the bytes while files are joined, and the program";
+}
+
+TEST(DataInBytes, TextsInAListAreReadOneAfterAnother) {
+  const Desk desk;
+  desk.write("one.txt", "abcab");
+  desk.write("two.txt", "cabca");
+  desk.write("both.txt", "abcabcabca");
+  const auto rows = [&](const std::string& file) {
+    desk.write("run.toml",
+               "data = { file = " + file +
+                   ", text = { unit = \"characters\", steps = 3 } }\nmodel = { layers = [\"embedding 3 2\", "
+                   "\"dense 3\"], loss = \"softmax_cross_entropy\" }\n");
+    const Outcome got = desk.kelvin("data run.toml --rows train");
+    EXPECT_EQ(got.code, 0) << got.error;
+    return got.out;
+  };
+  EXPECT_EQ(rows("[\"one.txt\", \"two.txt\"]"), rows("\"both.txt\""));
 }
 
 }  // namespace

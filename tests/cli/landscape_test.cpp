@@ -5,6 +5,7 @@
 #include "kelvin/energy/likelihood.h"
 #include "tests/finite_difference.h"
 #include "tests/landscape.h"
+#include "tests/layer_runs.h"
 #include "tests/support.h"
 
 namespace kelvin {
@@ -114,6 +115,32 @@ TEST(Line, OfOneBlockLeavesTheOthersAtTheEnd) {
   EXPECT_EQ(found(desk, "line run --by group")["figures"][0]["curves"][1]["name"], "biases");
 }
 
+// Only blocks of a group leave the end: where running statistics alone go back to the start, the loss is that of the
+// last weights with them.
+TEST(Line, MovesBlocksOfAGroupOnly) {
+  const Desk desk;
+  write_layer_data(desk);
+  desk.write("net.toml", "steps = 20\nprecision = \"double\"\npart.all.step = 0.05\n" + layer_runs[0].settings);
+  ASSERT_EQ(desk.kelvin("train net.toml -q -o run").code, 0) << desk.read(".err");
+  const Json groups = found(desk, "line run --by group --of train_loss");
+  std::vector<std::string> names;
+  for (const Json& curve : groups["figures"][0]["curves"]) names.push_back(curve["name"].as<std::string>());
+  EXPECT_THAT(names, testing::UnorderedElementsAre("weights", "biases", "gains", "statistics"));
+
+  const Json lines = found(desk, "line run --group statistics --by block --of train_loss");
+  ASSERT_EQ(lines["tables"][0]["rows"].size(), 2u);
+  const Samples samples = open_samples(desk.path("run"));
+  for (const std::string statistic : {"layer2.running_mean", "layer2.running_variance"}) {
+    std::map<std::string, std::vector<double>> mixed;
+    for (const std::string& b : samples.blocks) mixed[b] = samples.array("posterior/" + b, 0, samples.draws - 1, 1);
+    std::ranges::fill(mixed[statistic], statistic.ends_with("variance") ? 1.0 : 0.0);
+    save(desk, "mixed.npz", mixed);
+    const Json row = row_with(lines["tables"][0], "line", statistic);
+    EXPECT_NEAR(row["first"].as<double>(), evaluated(desk, "net.toml", "--at mixed.npz"), 1e-12);
+  }
+  EXPECT_EQ(found(desk, "line run --blocks @first --by block")["figures"][0]["curves"].size(), 2u);
+}
+
 TEST(ChanceLoss, IsTheEntropyOfUnequalClasses) {
   const Desk desk;
   std::string rows = "a,b,label\n";
@@ -146,6 +173,27 @@ TEST(FilterNormalisation, GivesEveryRowTheLengthOfTheWeights) {
   EXPECT_EQ(d, filter_normalised(blocks, q, 1, 0));
   EXPECT_NE(d, filter_normalised(blocks, q, 2, 0));
   EXPECT_NE(d, filter_normalised(blocks, q, 1, 1));
+}
+
+// A kernel's rows are its outputs; what does not move has no direction.
+TEST(FilterNormalisation, GoesByOutputsOfKernels) {
+  ModelSettings s;
+  assign(s.layers, Value(std::vector<std::string>{"conv 3 4", "batch_norm", "flatten", "dense 2"}), "model.layers");
+  const auto blocks = model_blocks(s, {2, 4, 4});
+  const auto q = some_point(parameter_count(blocks), 0.7);
+  MovingBlocks moving;
+  moving.blocks = {"@first"};
+  moving.group = {"weights"};
+  std::vector<Block> chosen;
+  for (const Block* b : chosen_blocks(blocks, moving)) chosen.push_back(*b);
+  ASSERT_EQ(chosen.size(), 1u);
+  const auto d = filter_normalised(chosen, q, 1, 0);
+  for (std::size_t output = 0; output < 4; ++output) {
+    double mine = 0, theirs = 0;
+    for (std::size_t k = output * 18; k < (output + 1) * 18; ++k) mine += d[k] * d[k], theirs += q[k] * q[k];
+    EXPECT_NEAR(mine, theirs, 1e-14) << output;
+  }
+  for (std::size_t k = 4 * 18; k < d.size(); ++k) EXPECT_EQ(d[k], 0);
 }
 
 TEST(Surface, OfAGaussianIsItsQuadraticForm) {
@@ -330,7 +378,11 @@ TEST(Landscape, MistakesAreAnsweredInOneSentence) {
       {"line net --set model.layers=[1]", "only the data"},
       {"line net --from toy", "has no block"},
       {"surface toy", "at least 2 parameters"},
-      {"surface toy --spanned-by random", "a toy has none"},
+      {"surface toy --spanned-by random", "the blocks that move have none"},
+      {"surface net --spanned-by random --group biases", "the blocks that move have none"},
+      {"surface net --spanned-by random --group bias", "no group of blocks \"bias\""},
+      {"surface net --blocks layer1.*", "use --spanned-by random"},
+      {"line net --group gains", "--group gains has no block among those of --blocks"},
       {"surface net --spanned-by optima", "--other"},
       {"surface net --spanned-by optima --other net:2:1 --scale 2", "leave --scale"},
       {"surface net --spanned-by given", "--directions FILE.npz"},

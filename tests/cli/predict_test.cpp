@@ -4,6 +4,7 @@
 
 #include "kelvin/io/npy.h"
 #include "tests/json.h"
+#include "tests/layer_runs.h"
 #include "tests/program.h"
 
 namespace kelvin {
@@ -143,6 +144,53 @@ TEST_F(Predicting, MistakesGetOneSentenceAndLeaveNothingBehind) {
   EXPECT_EQ(desk.kelvin("predict run --every 0").code, 2);
   EXPECT_EQ(desk.kelvin("predict").code, 2);
   EXPECT_EQ(desk.kelvin("predict run -o short.csv --force").code, 0);
+}
+
+// Where each step has a target, steps are what is predicted: of one draw, with the loss that its run has logged.
+TEST(PredictingSteps, EachStepOfASequenceIsPredicted) {
+  const Desk desk;
+  write_layer_data(desk);
+  const std::string letters = desk.read("letters.txt");
+  desk.write("letters.txt", letters + letters);
+  desk.write("run.toml", "steps = 30\npart.all.step = 0.1\n" + layer_runs[1].settings);
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o run --set data.test=0.1 --set data.text.stride=1").code, 0)
+      << desk.read(".err");
+  const auto predicted = [&](const std::string& options) {
+    const Outcome got = desk.kelvin("predict run --json " + options);
+    EXPECT_EQ(got.code, 0) << got.error;
+    return Json::parse(got.out);
+  };
+  for (const auto& [split, words] : {std::pair{"test", "96 steps of 12 test rows, averaged over 1 draws"},
+                                     {"train", "7136 steps of 892 training rows, averaged over 1 draws"}}) {
+    const Json got = predicted(fmt::format("-o {0}.csv --split {0}", split));
+    const Json score = Json::parse(desk.read("run/run.json"))["final"][split];
+    EXPECT_THAT(got["words"][1].as<std::string>(), HasSubstr(words));
+    for (const auto& [metric, logged] : {std::pair{"nll", "loss"}, {"accuracy", "accuracy"}})
+      for (const Json& row : got["tables"][0]["rows"])
+        if (row["metric"] == metric)
+          EXPECT_NEAR(row["average"].as<double>(), score[logged].as<double>(), 1e-5)
+              << metric << ", in single precision";
+  }
+  const std::string rows = desk.read("test.csv");
+  EXPECT_TRUE(rows.starts_with("row,class,predicted,probability_a,probability_b,probability_c,probability_d,")) << rows;
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 97);
+  EXPECT_THAT(desk.kelvin("analyse leave_one_out run").error, HasSubstr("a target for each of 8 steps"));
+}
+
+// Running statistics lag behind the weights where steps are large; networks that keep none predict the same.
+TEST(PredictingAnew, ChangesPredictionsOfNetworksWithBatchNormOnly) {
+  for (const LayerRun& network : layer_runs) {
+    const Desk desk;
+    write_layer_data(desk);
+    desk.write("run.toml", "steps = 20\npart.all.step = 0.2\n" + network.settings);
+    ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0) << desk.read(".err");
+    const auto scores = [&](const std::string& options) {
+      const Outcome got = desk.kelvin("predict run --json " + options);
+      EXPECT_EQ(got.code, 0) << got.error;
+      return Json::parse(got.out)["tables"].dump();
+    };
+    EXPECT_EQ(scores("") == scores("--recompute-statistics"), &network != &layer_runs[0]) << network.name;
+  }
 }
 
 }  // namespace

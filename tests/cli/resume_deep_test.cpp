@@ -7,6 +7,7 @@
 
 #include "kelvin/trajectory/samples.h"
 #include "tests/json.h"
+#include "tests/layer_runs.h"
 #include "tests/program.h"
 #include "tests/run_contents.h"
 
@@ -82,6 +83,14 @@ const Kind setups[] = {
     {"infinite switch", 60000,
      "steps = 40000\nwarmup = 20000\nevery = 2\nwalkers = 2\nswitching = 5.0\nmodel = { toy = \"double_well\" }\n"
      "part.all = { step = 0.1, temperature = 0.5 }\n"},
+    {layer_runs[0].name, 1500,
+     "steps = 1000\nwarmup = 500\nevery = 3\nwalkers = 2\nbatch = 20\npart.all.step = 0.02\n" + layer_runs[0].settings},
+    {layer_runs[1].name, 800,
+     "steps = 800\nevery = 3\nwalkers = 2\nbatch = 20\npart.all.step = 0.02\n" + layer_runs[1].settings},
+    {layer_runs[2].name, 800,
+     "steps = 800\nevery = 3\nwalkers = 2\nbatch = 20\npart.all = { scheme = \"adam\", step = 0.002, temperature = "
+     "0 }\n" +
+         layer_runs[2].settings},
 };
 
 TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
@@ -91,6 +100,7 @@ TEST(Killed, AtAHundredInstantsEveryRunEndsTheSame) {
   for (int trial = 0; kills < 100; ++trial) {
     const Kind& setup = setups[std::size_t(trial) % std::size(setups)];
     const Desk desk;
+    write_layer_data(desk);
     desk.write("run.toml",
                "checkpoint_every = " + std::to_string(any(setup.steps / 50, 2 * setup.steps)) + "\n" + setup.file);
     const auto start = std::chrono::steady_clock::now();

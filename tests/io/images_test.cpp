@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <jpeglib.h>
-#include <png.h>
 
 #include <cstdlib>
 #include <numeric>
 
-#include "kelvin/core/toml.h"
 #include "kelvin/core/settings.h"
+#include "kelvin/core/toml.h"
 #include "kelvin/io/bytes.h"
 #include "kelvin/io/cifar.h"
 #include "kelvin/io/load.h"
 #include "kelvin/io/npy.h"
 #include "kelvin/io/picture.h"
 #include "tests/files.h"
+#include "tests/png_of.h"
 
 namespace kelvin {
 namespace {
@@ -180,19 +180,6 @@ TEST_F(Images, Cifar10) {
 }
 
 // ---- pictures
-
-std::string png_of(const std::vector<unsigned char>& pixels, unsigned width, unsigned height, unsigned format) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = width;
-  image.height = height;
-  image.format = format;
-  png_alloc_size_t size = 0;
-  png_image_write_to_memory(&image, nullptr, &size, 0, pixels.data(), 0, nullptr);
-  std::vector<unsigned char> out(size);
-  png_image_write_to_memory(&image, out.data(), &size, 0, pixels.data(), 0, nullptr);
-  return as_text(out);
-}
 
 std::string jpeg_of(const std::vector<unsigned char>& pixels, unsigned width, unsigned height, int channels) {
   jpeg_compress_struct jpeg{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs on several ranks: the same bytes as on one, whoever dies on the way, and one voice.
+#include "tests/layer_runs.h"
 #include "tests/program.h"
 #include "tests/run_contents.h"
 
@@ -56,6 +57,24 @@ TEST(Ranks, OneTwoAndFourLeaveTheSameBytes) {
       expect_same(expected, contents(desk.path(name)), kind.name + (" on " + name));
     }
   }
+}
+
+TEST(Ranks, OneTwoAndFourLeaveTheSameBytesOfNetworksOfLayers) {
+  for (const LayerRun& layers : layer_runs)
+    for (const std::string shares : {"1", "2"}) {
+      const Desk desk;
+      write_layer_data(desk);
+      desk.write("run.toml",
+                 "steps = 60\nwarmup = 20\nevery = 3\nwalkers = 2\nbatch = 20\nlog_every = 20\nrow_shares = " + shares +
+                     "\npart.all.step = 0.02\n" + layers.settings);
+      ASSERT_EQ(desk.kelvin("sample run.toml -q -o one").code, 0) << desk.read(".err");
+      for (const int ranks : {1, 2, 4}) {
+        if (ranks > 2 && shares == "1") continue;  // of two walkers, each on one rank
+        const std::string name = "on" + std::to_string(ranks);
+        ASSERT_EQ(desk.shell(on(ranks), "sample run.toml -q -o " + name + " --threads 1").code, 0) << desk.read(".err");
+        expect_same(contents(desk.path("one")), contents(desk.path(name)), layers.name + (" on " + name));
+      }
+    }
 }
 
 TEST(Ranks, ThatShareRowsLeaveTheSameBytes) {

@@ -14,6 +14,19 @@ inline constexpr std::string_view meaning_of_at = "the point, likewise; by defau
 inline constexpr std::string_view meaning_of_quantities =
     "quantities: potential, train_loss, test_accuracy, test_gradient_norm, ...";
 
+// Options that say which blocks move.
+struct MovingBlocks {
+  std::vector<std::string> blocks = {"*"}, group;
+  bool all() const { return group.empty() && blocks == std::vector<std::string>{"*"}; }
+  template <class Visit>
+  void fields(Visit&& field) {
+    field("blocks", blocks, "only these blocks move; names with * and ?, or groups such as @last");
+    field("group", group,
+          "only these groups of them: weights, biases, gains, embeddings, statistics (`kelvin list block_groups`)");
+  }
+};
+std::vector<const Block*> chosen_blocks(std::span<const Block>, const MovingBlocks&);
+
 // What the values along a line look like.
 inline constexpr std::string_view monotone_kind = "NB", barrier_kind = "B", plateau_kind = "P";
 struct CurveShape {

@@ -6,13 +6,15 @@
 #include <cmath>
 
 #include "kelvin/analysis/landscape/landscape.h"
+#include "kelvin/dynamics/block_groups.h"
 
 namespace kelvin {
 namespace {
 
 struct LineOptions {
   std::string from = "start", to, by = "all";
-  std::vector<std::string> of, blocks = {"*"};
+  std::vector<std::string> of;
+  MovingBlocks moving;
   long intervals = 0;
   double tolerance = 0.01;
   template <class Visit>
@@ -20,7 +22,7 @@ struct LineOptions {
     field("from", from, meaning_of_place);
     field("to", to, meaning_of_end);
     field("of", of, meaning_of_quantities);
-    field("blocks", blocks, "only these blocks move, the others stay at the end; with * and ?");
+    moving.fields(field);
     field("by", by, "one line for all blocks together, or one for each block, layer or group");
     field("intervals", intervals, "equal intervals; by default 50");
     field("tolerance", tolerance, "rises below this share of the line's range do not count");
@@ -31,12 +33,17 @@ struct Grouping {
   std::string_view name;
   std::string (*line)(const Block&);  // the line that a block belongs to
 };
+std::string group_of(const Block& b) {
+  for (const BlockGroup& group : block_groups())
+    if (group.of_role && group.has(b, {})) return std::string(group.name);
+  return "others";
+}
 constexpr Grouping groupings[] = {
     {"all", [](const Block&) -> std::string { return "all"; }},
     {"block", [](const Block& b) { return b.name; }},
     {"layer",
      [](const Block& b) { return b.layer ? fmt::format("layer{}", b.layer) : b.name.substr(0, b.name.find('.')); }},
-    {"group", [](const Block& b) -> std::string { return b.is_matrix() ? "weights" : "biases"; }},
+    {"group", group_of},
 };
 
 struct Line {
@@ -48,20 +55,13 @@ std::vector<Line> lines_of(const std::vector<Block>& blocks, const LineOptions& 
                            const std::function<bool(const Block&)>& moves) {
   const Grouping& grouping = row_named<Grouping>(o.by, groupings, "way to group blocks", "--by");
   std::vector<Line> lines;
-  std::vector<std::string> names;
-  for (const Block& b : blocks) {
-    names.push_back(b.name);
-    const bool chosen =
-        std::any_of(o.blocks.begin(), o.blocks.end(), [&](const auto& glob) { return matches(glob, b.name); });
-    if (!chosen || !moves(b)) continue;
-    const std::string name = grouping.line(b);
+  for (const Block* b : chosen_blocks(blocks, o.moving)) {
+    if (!moves(*b)) continue;
+    const std::string name = grouping.line(*b);
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.name == name; });
     if (line == lines.end()) line = lines.insert(lines.end(), Line{name, {}});
-    line->blocks.push_back(&b);
+    line->blocks.push_back(b);
   }
-  for (const std::string& glob : o.blocks)
-    if (std::none_of(names.begin(), names.end(), [&](const auto& name) { return matches(glob, name); }))
-      throw Error("--blocks \"{}\" matches no block; the blocks are {}", glob, fmt::join(names, ", "));
   if (lines.empty())
     throw Error("the two ends are the same in all blocks that may move; choose others with --from and --to");
   return lines;

@@ -12,6 +12,7 @@ namespace {
 struct SurfaceOptions {
   std::string spanned_by = "covariance", at, from = "start", to, other, directions;
   std::vector<std::string> of;
+  MovingBlocks moving;
   std::vector<double> scale = {1};
   double reach = 0;
   long intervals = 0, seed = 1;
@@ -26,6 +27,7 @@ struct SurfaceOptions {
     field("other", other, "the second optimum, likewise");
     field("directions", directions,
           ".npz file with the arrays v0 and v1, and perhaps mean; each as long as all blocks together");
+    moving.fields(field);
     field("scale", scale, "half-widths of the surface in units of its reach, one surface for each: 0.1,1,10");
     field("reach", reach,
           "half-width at scale 1, in lengths of the directions; by default what holds all draws, 1 for random "
@@ -129,7 +131,8 @@ SurfacePlane from_covariance(const EvaluatedRun& run, const SurfaceOptions& o) {
 SurfacePlane from_random(const EvaluatedRun& run, const SurfaceOptions& o) {
   SurfacePlane plane;
   plane.centre = point_at(run, or_last(o.at, run));
-  const auto& blocks = run.problem.recipe.blocks;
+  std::vector<Block> blocks;
+  for (const Block* b : chosen_blocks(run.problem.recipe.blocks, o.moving)) blocks.push_back(*b);
   plane.d0 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 0);
   plane.d1 = filter_normalised(blocks, plane.centre, std::uint64_t(o.seed), 1);
   plane.x_label = "first direction";
@@ -161,9 +164,10 @@ SurfacePlane from_optima(const EvaluatedRun& run, const SurfaceOptions& o) {
 struct Span {
   std::string_view name;
   SurfacePlane (*plane)(const EvaluatedRun&, const SurfaceOptions&);
+  bool chooses_blocks = false;
 };
 constexpr Span spans[] = {
-    {"covariance", from_covariance}, {"random", from_random}, {"optima", from_optima}, {"given", from_file}};
+    {"covariance", from_covariance}, {"random", from_random, true}, {"optima", from_optima}, {"given", from_file}};
 
 double dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
@@ -275,8 +279,8 @@ std::vector<double> filter_normalised(std::span<const Block> blocks, std::span<c
   }
   if (!some)
     throw Error(
-        "random directions are scaled to the rows of weight matrices, and a toy has none; use another "
-        "--spanned-by");
+        "random directions are scaled to the rows of weight matrices, and the blocks that move have none; use another "
+        "--spanned-by, or choose other blocks");
   return direction;
 }
 
@@ -286,6 +290,9 @@ Found find_surface(const Subject& subject, const SurfaceOptions& o, const Progre
   const EvaluatedRun run = evaluated_run(subject, progress);
   check(o);
   const Span& span = row_named<Span>(o.spanned_by, spans, "way to span a surface", "--spanned-by");
+  if (!span.chooses_blocks && !o.moving.all())
+    throw Error(
+        "--blocks and --group choose the blocks of random directions; use --spanned-by random, or leave them out");
   const SurfacePlane plane = span.plane(run, o);
   if (plane.square && (o.scale != SurfaceOptions().scale || o.reach > 0))
     throw Error("a surface through two optima is drawn for alpha and beta in [0, 1]; leave --scale and --reach out");

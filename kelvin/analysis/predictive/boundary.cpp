@@ -19,6 +19,7 @@ struct BoundaryOptions {
   std::vector<double> extent;
   DrawChoice draws;
   std::optional<double> level;
+  bool recompute_statistics = false;
   template <class Visit>
   void fields(Visit&& field) {
     field("grid", grid, "nodes along each input");
@@ -28,6 +29,7 @@ struct BoundaryOptions {
           "mean: average probabilities over draws; last, or the number of a draw: of that draw alone");
     field("most", draws.most, "draws to average, evenly spaced", {.range = positive});
     field("level", level, "of the probability of the second of two classes (default 0.5)");
+    field("recompute_statistics", recompute_statistics, meaning_of_recomputing);
   }
 };
 
@@ -385,7 +387,8 @@ Found find_boundary(const Subject& subject, const BoundaryOptions& given, const 
   Found out;
   std::vector<RunBoundary> seen;
   for (std::size_t k = 0; k < runs.size(); ++k)
-    with_stored_run(runs[k], said_when_it_ran, [&](const auto& run) {
+    with_stored_run(runs[k], said_when_it_ran, [&](auto run) {
+      run.recomputes_statistics = options.recompute_statistics;
       RunBoundary one = boundary_of(run, extent, options,
                                     [&](double share) { progress(double(k) + share, double(runs.size()), "runs"); });
       out.each.push_back(finding_of(one, run, options));

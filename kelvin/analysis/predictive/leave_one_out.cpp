@@ -21,10 +21,12 @@ namespace {
 struct LeaveOneOutOptions {
   long every = 1;
   std::size_t rows = 10000;
+  bool recompute_statistics = false;
   template <class Visit>
   void fields(Visit&& field) {
     field("every", every, "every so many stored draws");
     field("rows", rows, "training rows that are left out in turn: at most so many, evenly spaced", {.range = positive});
+    field("recompute_statistics", recompute_statistics, meaning_of_recomputing);
   }
 };
 
@@ -260,6 +262,12 @@ template <class Real>
 Found leave_out_rows(const StoredRun<Real>& run, const Subject& subject, const Effort& effort,
                      const Progress& progress) {
   check_predicts(run);
+  if (const std::size_t steps = run.problem.data.train.steps; steps > 0)
+    throw Error(
+        "the rows of \"{}\" have a target for each of {} steps, and rows that are left out have one; see `kelvin "
+        "predict` "
+        "for its test rows",
+        run.samples.run.string(), steps);
   const double tau = posterior_temperature(run.problem);
   if (!(tau > 0)) throw Error("leaving a row out needs one posterior temperature above 0; this run has {:.4g}", tau);
   const Samples& samples = subject.run();
@@ -291,7 +299,10 @@ Found find_left_out(const Subject& subject, const LeaveOneOutOptions& options, c
   Found found;
   with_stored_run(
       subject.run(), [](std::string_view) {},
-      [&](const auto& run) { found = leave_out_rows(run, subject, effort_of(subject, options), progress); });
+      [&](auto run) {
+        run.recomputes_statistics = options.recompute_statistics;
+        found = leave_out_rows(run, subject, effort_of(subject, options), progress);
+      });
   return found;
 }
 

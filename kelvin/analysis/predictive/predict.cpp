@@ -14,7 +14,7 @@ struct PredictionOptions {
   std::string data, labels, split, ood, ood_labels, out;
   std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
   std::size_t every = 1;
-  bool force = false;
+  bool recompute_statistics = false, force = false;
   template <class Visit>
   void fields(Visit&& field) {
     field("data", data,
@@ -27,6 +27,7 @@ struct PredictionOptions {
     field("out", out, "write the predictions row by row: a .csv or .npz file");
     field("quantiles", quantiles, "of numbers, in that file: 0.05,0.5,0.95");
     field("every", every, "use every so many of the draws", {.range = positive});
+    field("recompute_statistics", recompute_statistics, meaning_of_recomputing);
     field("force", force, "replace the file that is there");
   }
 };
@@ -102,14 +103,19 @@ Found predict_with(const StoredRun<Real>& run, const Subject& subject, const Pre
   Predicted found;
   found.rows = predict(run, chosen.data, options);
   found.temperature = posterior_temperature(run.problem);
-  found.rows_are = fmt::format("{} {}", found.rows.rows, chosen.name);
+  const std::size_t steps = splits.train.steps;
+  found.rows_are = steps > 0 ? fmt::format("{} steps of {} {}", found.rows.rows, chosen.data.rows, chosen.name)
+                             : fmt::format("{} {}", found.rows.rows, chosen.name);
   options.levels.clear();
   if (outside) found.outside = predict(run, *outside, options);
   if (!found.rows.classes) {
     found.noise = scatter_of(run.problem).words;
     if (splits.train.input_count() == 1) found.band = band_along(run, options);
   }
-  const Finding finding = predict_finding(found, splits.train);
+  Finding finding = predict_finding(found, splits.train);
+  if (o.recompute_statistics)
+    finding.words.push_back(
+        fmt::format("Running statistics were taken anew from {} training rows for each draw.", splits.train.rows));
   if (!o.out.empty()) write_predictions(found.rows, o.quantiles, o.out);
   return {finding};
 }
@@ -118,8 +124,10 @@ Found find_predictions(const Subject& subject, const PredictionOptions& o, const
   check_options(o);
   const auto said_when_it_ran = [](std::string_view) {};
   Found found;
-  with_stored_run(subject.run(), said_when_it_ran,
-                  [&](const auto& run) { found = predict_with(run, subject, o, progress); });
+  with_stored_run(subject.run(), said_when_it_ran, [&](auto run) {
+    run.recomputes_statistics = o.recompute_statistics;
+    found = predict_with(run, subject, o, progress);
+  });
   return found;
 }
 

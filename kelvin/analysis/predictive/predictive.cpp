@@ -105,42 +105,53 @@ void vote(const Loss& loss, std::size_t width, const Real* output, Real* p) {
   p[chosen] = std::isfinite(output[chosen % width]) ? Real(1) : Real(NAN);
 }
 
+// Probabilities of all rows are kept at once, of the average and of the last draw.
+void check_fits(std::size_t rows, std::size_t classes) {
+  constexpr std::size_t most_numbers = std::size_t(1) << 28;
+  if (rows > most_numbers / classes)
+    throw Error("the probabilities of {} classes at {} rows or steps do not fit into memory; predict fewer with --data",
+                classes, rows);
+}
+
 template <class Real>
 Predictive predict_classes(const StoredRun<Real>& run, const Dataset& data, const PredictOptions& options) {
   const Problem<Real>& problem = run.problem;
   const Loss& loss = loss_named(problem.settings.model.loss);
-  const std::size_t width = problem.train->outputs(), classes = std::max<std::size_t>(2, width);
+  const std::size_t steps = problem.train->likelihood().steps(), width = problem.train->outputs() / steps;
+  const std::size_t classes = std::max<std::size_t>(2, width);
   Predictive out;
   out.classes = true;
-  out.rows = data.rows;
+  out.rows = data.rows * steps;
+  check_fits(out.rows, classes);
   out.names = data.classes;
   if (out.names.empty()) out.names = {loss.targets == Targets::minus_plus ? "-1" : "0", "1"};
-  out.mean.assign(data.rows * classes, 0.0);
-  out.aleatoric.assign(data.rows, 0.0);
-  std::vector<double> last(data.rows * classes);
+  out.mean.assign(out.rows * classes, 0.0);
+  out.aleatoric.assign(out.rows, 0.0);
+  std::vector<double> last(out.rows * classes);
 
   auto pieces = pieces_of(problem, data, 0, data.rows);
-  for (auto& piece : pieces) piece.probabilities.resize(piece.rows * classes);
+  for (auto& piece : pieces) piece.probabilities.resize(piece.rows * steps * classes);
   const auto probabilities = loss.probabilities<Real>();
   // mean += (new - mean) / n, so that equal draws have themselves as mean, to the last bit
   out.draws = for_each_draw(run, pieces, options, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real>) {
     Real* p = piece.probabilities.data();
-    if (probabilities) probabilities(piece.rows, width, piece.outputs.data(), p);
+    const std::size_t first = piece.first * steps, rows = piece.rows * steps;
+    if (probabilities) probabilities(rows, width, piece.outputs.data(), p);
     else
-      for (std::size_t i = 0; i < piece.rows; ++i) vote(loss, width, piece.outputs.data() + i * width, p + i * classes);
+      for (std::size_t i = 0; i < rows; ++i) vote(loss, width, piece.outputs.data() + i * width, p + i * classes);
     const double share = 1 / double(at.number + 1);
-    double *mean = out.mean.data() + piece.first * classes, *now = last.data() + piece.first * classes;
-    for (std::size_t i = 0; i < piece.rows * classes; ++i) {
+    double *mean = out.mean.data() + first * classes, *now = last.data() + first * classes;
+    for (std::size_t i = 0; i < rows * classes; ++i) {
       mean[i] += share * (double(p[i]) - mean[i]);
       now[i] = double(p[i]);
     }
-    for (std::size_t i = 0; i < piece.rows; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
       const double h = entropy(p + i * classes, classes);
-      if (!std::isfinite(h)) refuse(at, piece.first + i);
-      out.aleatoric[piece.first + i] += share * (h - out.aleatoric[piece.first + i]);
+      if (!std::isfinite(h)) refuse(at, piece.first + i / steps);
+      out.aleatoric[first + i] += share * (h - out.aleatoric[first + i]);
     }
   });
-  for (std::size_t i = 0; i < data.rows; ++i) {
+  for (std::size_t i = 0; i < out.rows; ++i) {
     out.total.push_back(entropy(out.mean.data() + i * classes, classes));
     out.epistemic.push_back(std::max(0.0, out.total[i] - out.aleatoric[i]));
   }
@@ -320,11 +331,6 @@ Scatter scatter_of(const Problem<Real>& problem) {
 template <class Real>
 void check_predicts(const StoredRun<Real>& run) {
   if (!run.problem.train) throw Error("a toy predicts nothing; predictions need the run of a network");
-  if (const std::size_t steps = run.problem.data.train.steps; steps > 0)
-    throw Error(
-        "the rows of \"{}\" have a target for each of {} steps, and predictions are of rows with one; see `kelvin "
-        "summary` for the scores of its draws",
-        run.samples.run.string(), steps);
   if (run.samples.draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", run.samples.run.string());
 }
@@ -334,6 +340,11 @@ Predictive predict(const StoredRun<Real>& run, const Dataset& rows, const Predic
   check_predicts(run);
   const Problem<Real>& problem = run.problem;
   const bool classes = loss_named(problem.settings.model.loss).wants_classes() || problem.data.train.has_classes();
+  if (!classes && problem.data.train.steps > 0)
+    throw Error(
+        "the rows of \"{}\" have a number for each of {} steps; of rows with a target for each step only classes "
+        "are predicted, with a loss such as softmax_cross_entropy",
+        run.samples.run.string(), problem.data.train.steps);
   return classes ? predict_classes(run, rows, options) : predict_numbers(run, rows, options);
 }
 

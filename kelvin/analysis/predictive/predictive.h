@@ -30,9 +30,9 @@ struct PredictOptions {
 
 struct Predictive {
   bool classes = false;
-  std::vector<std::string> names;  // of the classes, or of the targets
-  std::size_t rows = 0, draws = 0;
-  std::vector<double> mean;  // rows x names: probabilities, or means in units of the targets
+  std::vector<std::string> names;   // of the classes, or of the targets
+  std::size_t rows = 0, draws = 0;  // rows: or steps of them, one row after another, where each has a target
+  std::vector<double> mean;         // rows x names: probabilities, or means in units of the targets
   // total = aleatoric (noise) + epistemic (disagreement of the draws). Classes: entropy of the mean probabilities, mean
   // entropy, mutual information, in nats, one a row. Numbers: variances, rows x names.
   std::vector<double> total, aleatoric, epistemic;

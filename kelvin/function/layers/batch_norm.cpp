@@ -49,7 +49,7 @@ class BatchNormLayer final : public Layer<Real> {
   void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>& how) override {
     const ChannelRows all = pixels(pass);
     of_rows_ = how.training;
-    if (of_rows_) take_statistics(w, all, pass.x, how.buffers);
+    if (of_rows_) take_statistics(w, all, pass.x, how);
     for (std::size_t c = 0; c < x_.channels; ++c) {
       if (!of_rows_) {
         mean_[c] = w[running_mean][c];
@@ -85,8 +85,9 @@ class BatchNormLayer final : public Layer<Real> {
  private:
   ChannelRows pixels(const LayerPass<Real>& pass) const { return {pass.rows * x_.count, x_.channels, x_.channels}; }
 
-  void take_statistics(Weights<const Real> w, const ChannelRows& all, const Real* x, const Slopes<Real>* buffers) {
-    const double m = double(all.pixels);
+  void take_statistics(Weights<const Real> w, const ChannelRows& all, const Real* x, const Pass<Real>& how) {
+    const Slopes<Real>* buffers = how.buffers;
+    const double m = double(all.pixels), momentum = how.anew ? 1 : momentum_;
     if (all.pixels < 2)
       throw layer_error(numbers_,
                         "has one row of one pixel, of which there is no variance; give it at least two rows at a time "
@@ -98,8 +99,8 @@ class BatchNormLayer final : public Layer<Real> {
       inverse_[c] = Real(1 / std::sqrt(products_[c] / m + floor_));
       if (!buffers) continue;
       const double mean = double(w[running_mean][c]), variance = double(w[running_variance][c]);
-      put_slope(*buffers, buffers->g[running_mean][c], Real(momentum_ * (mean - sums_[c] / m)));
-      put_slope(*buffers, buffers->g[running_variance][c], Real(momentum_ * (variance - products_[c] / (m - 1))));
+      put_slope(*buffers, buffers->g[running_mean][c], Real(momentum * (mean - sums_[c] / m)));
+      put_slope(*buffers, buffers->g[running_variance][c], Real(momentum * (variance - products_[c] / (m - 1))));
     }
   }
 

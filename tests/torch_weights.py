@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+# State dicts of small modules written as torchvision and PyTorch write them, and what they make of some inputs:
+#   python3 tests/torch_weights.py              writes tests/reference/weights/NAME.safetensors and rows.npz
+#   python3 tests/torch_weights.py NAME FILE    loads FILE, which `kelvin export --names pytorch` has written of such a
+#                                               network, by load_state_dict and says how far the outputs are apart
+# Needs torch and safetensors from PyPI. tests/trajectory/state_file_test.cpp says which network of ours each one is.
+import pathlib
+import sys
+
+import numpy
+import safetensors.torch
+import torch
+from torch import nn
+
+folder = pathlib.Path(__file__).parent / "reference" / "weights"
+
+
+class BasicBlock(nn.Module):
+    expansion = 1
+
+    def __init__(self, before, width, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.downsample = shortcut(before, width, stride)
+
+    def forward(self, x):
+        y = torch.relu(self.bn1(self.conv1(x)))
+        y = self.bn2(self.conv2(y))
+        return torch.relu(y + (x if self.downsample is None else self.downsample(x)))
+
+
+class Bottleneck(nn.Module):
+    expansion = 4
+
+    def __init__(self, before, width, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, 4 * width, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(4 * width)
+        self.downsample = shortcut(before, 4 * width, stride)
+
+    def forward(self, x):
+        y = torch.relu(self.bn1(self.conv1(x)))
+        y = torch.relu(self.bn2(self.conv2(y)))
+        y = self.bn3(self.conv3(y))
+        return torch.relu(y + (x if self.downsample is None else self.downsample(x)))
+
+
+def shortcut(before, after, stride):
+    if stride == 1 and before == after:
+        return None
+    return nn.Sequential(nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after))
+
+
+class ResNet(nn.Module):
+    def __init__(self, block, depths, width, classes):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        before = width
+        for stage, depth in enumerate(depths):
+            blocks = []
+            for place in range(depth):
+                blocks.append(block(before, width << stage, 2 if stage > 0 and place == 0 else 1))
+                before = block.expansion * width << stage
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*blocks))
+        self.stages = len(depths)
+        self.fc = nn.Linear(before, classes)
+
+    def forward(self, x):
+        x = torch.relu(self.bn1(self.conv1(x)))
+        for stage in range(self.stages):
+            x = getattr(self, f"layer{stage + 1}")(x)
+        return self.fc(x.mean(dim=(2, 3)))
+
+
+class Vgg(nn.Module):
+    def __init__(self, width, hidden, classes):
+        super().__init__()
+        features, before = [], 1
+        for channels in (width, "M", 2 * width, "M", 4 * width, 4 * width, "M", 8 * width, 8 * width, "M", 8 * width, 8 * width, "M"):
+            if channels == "M":
+                features.append(nn.MaxPool2d(2))
+                continue
+            features += [nn.Conv2d(before, channels, 3, padding=1), nn.BatchNorm2d(channels), nn.ReLU()]
+            before = channels
+        self.features = nn.Sequential(*features)
+        self.classifier = nn.Sequential(
+            nn.Linear(before, hidden), nn.ReLU(), nn.Dropout(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout(), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.features(x), 1))
+
+
+class Residual(nn.Module):
+    def __init__(self, layers, past):
+        super().__init__()
+        self.layers = nn.Sequential(*layers)
+        self.shortcut = nn.Sequential(*past)
+
+    def forward(self, x):
+        return self.layers(x) + self.shortcut(x)
+
+
+def plain():
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        Residual([nn.Conv2d(4, 5, 3, stride=2, padding=1), nn.BatchNorm2d(5)], [nn.Conv2d(4, 5, 1, stride=2)]),
+        nn.GroupNorm(5, 5), nn.Flatten(), nn.Linear(20, 3),
+    )
+
+
+class CharLstm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(7, 3)
+        self.lstm = nn.LSTM(3, 4, num_layers=2, batch_first=True)
+        self.fc = nn.Linear(4, 7)
+
+    def forward(self, x):
+        return self.fc(self.lstm(self.embedding(x))[0])
+
+
+class Transformer(nn.Module):
+    def __init__(self, words=7, steps=5, width=4, depth=2, heads=2, units=6):
+        super().__init__()
+        self.embedding = nn.Embedding(words, width)
+        self.positions = nn.Embedding(steps, width)
+        layer = nn.TransformerEncoderLayer(width, heads, units, dropout=0, batch_first=True, norm_first=True)
+        self.encoder = nn.TransformerEncoder(layer, depth, norm=nn.LayerNorm(width), enable_nested_tensor=False)
+        self.head = nn.Linear(width, words)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, x):
+        steps = x.shape[1]
+        unseen = torch.triu(torch.ones(steps, steps, dtype=torch.bool), diagonal=1)
+        return self.head(self.encoder(self.embedding(x) + self.positions.weight, mask=unseen))
+
+
+class Vit(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv_proj = nn.Conv2d(2, 4, 2, stride=2)
+        self.class_token = nn.Parameter(torch.randn(4))
+        self.pos_embedding = nn.Parameter(torch.randn(5, 4))
+        layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0, activation="gelu", batch_first=True, norm_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(4), enable_nested_tensor=False)
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, x):
+        x = self.conv_proj(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.class_token.expand(len(x), 1, -1), x], dim=1)
+        return self.head(self.encoder(x + self.pos_embedding)[:, 0])
+
+
+def images(*shape):
+    return lambda: torch.randn(3, *shape)
+
+
+def words(steps, count):
+    return lambda: torch.randint(count, (3, steps))
+
+
+cases = {
+    "sizes": (lambda: nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, 3)), images(5)),
+    "plain": (plain, images(2, 8, 8)),
+    "resnet": (lambda: ResNet(BasicBlock, (1, 1, 1, 1), 2, 3), images(3, 16, 16)),
+    "bottleneck": (lambda: ResNet(Bottleneck, (3, 4, 6, 3), 1, 3), images(3, 16, 16)),
+    "vgg": (lambda: Vgg(2, 5, 3), images(1, 32, 32)),
+    "char_lstm": (CharLstm, words(5, 7)),
+    "transformer": (Transformer, words(5, 7)),
+    "vit": (Vit, images(2, 4, 4)),
+}
+
+
+def made(name):
+    torch.manual_seed(sum(name.encode()))
+    make, inputs = cases[name]
+    module = make()
+    for buffer_or_weight in module.state_dict().values():  # statistics that are not those of a new module
+        if buffer_or_weight.is_floating_point():
+            buffer_or_weight += 0.2 * torch.rand_like(buffer_or_weight)
+    return module.eval(), inputs()
+
+
+def outputs(module, x):
+    with torch.no_grad():
+        return module.double()(x.double() if x.is_floating_point() else x).numpy()
+
+
+def write():
+    folder.mkdir(exist_ok=True)
+    rows = {}
+    for name in cases:
+        module, x = made(name)
+        state = {key: value.clone() for key, value in module.state_dict().items()}
+        safetensors.torch.save_file(state, folder / f"{name}.safetensors")
+        rows[f"{name}.x"] = x.numpy().astype(numpy.float32)
+        rows[f"{name}.y"] = outputs(module, x)
+    numpy.savez_compressed(folder / "rows.npz", **rows)
+
+
+def check(name, file):
+    module, x = made(name)
+    y = outputs(module, x)
+    for weight in module.state_dict().values():
+        weight.zero_()
+    module.load_state_dict(safetensors.torch.load_file(file), strict=True)
+    print(f"{name}: outputs differ by at most {numpy.abs(outputs(module, x) - y).max():.3g}")
+
+
+if __name__ == "__main__":
+    check(*sys.argv[1:]) if len(sys.argv) > 1 else write()

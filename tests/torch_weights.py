@@ -11,6 +11,7 @@ import numpy
 import safetensors.torch
 import torch
 from torch import nn
+from torch.nn import functional
 
 folder = pathlib.Path(__file__).parent / "reference" / "weights"
 
@@ -160,6 +161,50 @@ class Vit(nn.Module):
         return self.head(self.encoder(x + self.pos_embedding)[:, 0])
 
 
+# As transformers writes it.
+class BertAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.self = nn.ModuleDict({name: nn.Linear(width, width) for name in ("query", "key", "value")})
+        self.output = nn.ModuleDict({"dense": nn.Linear(width, width), "LayerNorm": nn.LayerNorm(width, eps=1e-12)})
+
+    def forward(self, x):
+        q, k, v = (layer(x).unflatten(2, (self.heads, -1)).transpose(1, 2) for layer in self.self.values())
+        mixed = functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        return self.output["LayerNorm"](x + self.output["dense"](mixed))
+
+
+class BertBlock(nn.Module):
+    def __init__(self, width, heads, units):
+        super().__init__()
+        self.attention = BertAttention(width, heads)
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, units)})
+        self.output = nn.ModuleDict({"dense": nn.Linear(units, width), "LayerNorm": nn.LayerNorm(width, eps=1e-12)})
+
+    def forward(self, x):
+        x = self.attention(x)
+        hidden = functional.gelu(self.intermediate["dense"](x))
+        return self.output["LayerNorm"](x + self.output["dense"](hidden))
+
+
+class Bert(nn.Module):
+    def __init__(self, words=9, width=6, depth=2, heads=3, units=8, positions=7):
+        super().__init__()
+        tables = {"word": words, "position": positions, "token_type": 2}
+        self.embeddings = nn.ModuleDict({f"{name}_embeddings": nn.Embedding(rows, width) for name, rows in tables.items()})
+        self.embeddings["LayerNorm"] = nn.LayerNorm(width, eps=1e-12)
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(BertBlock(width, heads, units) for _ in range(depth))})
+
+    def forward(self, x):
+        table = self.embeddings
+        rows = table["word_embeddings"](x) + table["position_embeddings"].weight[: x.shape[1]]
+        x = table["LayerNorm"](rows + table["token_type_embeddings"].weight[0])
+        for block in self.encoder["layer"]:
+            x = block(x)
+        return x
+
+
 def images(*shape):
     return lambda: torch.randn(3, *shape)
 
@@ -176,6 +221,7 @@ cases = {
     "vgg": (lambda: Vgg(2, 5, 3), images(1, 32, 32)),
     "char_lstm": (CharLstm, words(5, 7)),
     "transformer": (Transformer, words(5, 7)),
+    "bert": (Bert, words(5, 9)),
     "vit": (Vit, images(2, 4, 4)),
 }
 

@@ -33,6 +33,7 @@ namespace kelvin {
   row(char_lstm) \
   row(transformer) \
   row(vit) \
+  row(bert) \
   row(layer_norm) \
   row(conv) \
   row(transposed_conv) \

@@ -5,6 +5,7 @@
 
 #include "kelvin/core/error.h"
 #include "kelvin/io/npy.h"
+#include "kelvin/io/onnx.h"
 #include "kelvin/io/safetensors.h"
 
 namespace kelvin {
@@ -19,6 +20,7 @@ struct StateFormat {
 };
 constexpr StateFormat state_formats[] = {
     {".npz", [](const std::string& file, const std::set<std::string>&) { return read_npz(file); }},
+    {".onnx", [](const std::string& file, const std::set<std::string>&) { return read_onnx(file).weights; }},
     {".safetensors",
      [](const std::string& file, const std::set<std::string>& names) { return read_safetensors(file, names); }},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights from PyTorch into runs, and out of them by PyTorch's names.
+// Weights from PyTorch and ONNX into runs, and out of them by PyTorch's names.
 #include <random>
 
 #include "kelvin/io/safetensors.h"
@@ -92,6 +92,54 @@ TEST(Weights, MistakesInNamesGetOneClearSentence) {
        }) {
     const Outcome got = desk.kelvin("export run " + arguments);
     EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.error, HasSubstr(sentence));
+    EXPECT_EQ(std::count(got.error.begin(), got.error.end(), '\n'), 1) << got.error;
+  }
+}
+
+class OnnxRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    desk.write("net.onnx", bytes_of(reference + "onnx/sizes.onnx"));
+    desk.write("rows.csv", table_of(20, 5, 3));
+    desk.write("run.toml",
+               "steps = 40\nevery = 10\n[data]\nfile = 'rows.csv'\nheader = 'no'\ntargets = [5, 6, 7]\n"
+               "[part.all]\nstep = 0.001\n[model]\nonnx = 'net.onnx'\n");
+  }
+  Desk desk;
+};
+
+TEST_F(OnnxRun, NeedsTheFileOnlyToBegin) {
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o whole --set steps=60").code, 0);
+  EXPECT_THAT(desk.read("run/run.json"), HasSubstr("dense 7 bias 1"));
+  const std::string start = desk.kelvin("evaluate run.toml --json").out;
+  EXPECT_EQ(desk.kelvin("evaluate run.toml --json --at net.onnx").out, start) << "it starts from its weights";
+  EXPECT_NE(desk.kelvin("evaluate run.toml --json --set part.all.start=pytorch").out, start);
+  std::filesystem::remove(desk.path("net.onnx"));
+  const Outcome resumed = desk.kelvin("resume run -q --steps 20");
+  EXPECT_EQ(resumed.code, 0) << resumed.error;
+  EXPECT_EQ(desk.kelvin("summary run").code, 0);
+  EXPECT_EQ(desk.kelvin("predict run").code, 0);
+  for (const char* run : {"run", "whole"})
+    ASSERT_EQ(desk.kelvin(fmt::format("export {0} --to npz -o {0}.npz", run)).code, 0);
+  EXPECT_EQ(desk.read("run.npz"), desk.read("whole.npz"));
+  const Outcome again = desk.kelvin("train run.toml -q -o again");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.error, HasSubstr("cannot read \"net.onnx\""));
+}
+
+TEST_F(OnnxRun, MistakesGetOneClearSentence) {
+  desk.write("bad.onnx", "hello");
+  for (const auto& [set, sentence] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"model.onnx=bad.onnx", "bad.onnx: not a network in ONNX that can be read"},
+           {"model.onnx=none.onnx", "cannot read \"none.onnx\""},
+           {"model.layers=[5,3]", "model.onnx and model.layers exclude each other; keep one"},
+           {"model.toy=gaussian", "takes the place of model.toy and model.own"},
+           {"data.inputs=[0,1,2,3]", "\"net.onnx\": \"0.weight\" is 7 x 5 where 7 x 4 is needed"},
+       }) {
+    const Outcome got = desk.kelvin("train run.toml -o run --set " + set);
+    EXPECT_EQ(got.code, 1) << set;
     EXPECT_THAT(got.error, HasSubstr(sentence));
     EXPECT_EQ(std::count(got.error.begin(), got.error.end(), '\n'), 1) << got.error;
   }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # State dicts of small modules written as torchvision and PyTorch write them, and what they make of some inputs:
 #   python3 tests/torch_weights.py              writes tests/reference/weights/NAME.safetensors and rows.npz
-#   python3 tests/torch_weights.py NAME FILE    loads FILE, which `kelvin export --names pytorch` has written of such a
-#                                               network, by load_state_dict and says how far the outputs are apart
+#   python3 tests/torch_weights.py check        has build/kelvin start a run from each of them and write its weights by
+#                                               PyTorch's names, and compares what PyTorch makes of these with what Kelvin does
 # Needs torch and safetensors from PyPI. tests/trajectory/state_file_test.cpp says which network of ours each one is.
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import numpy
 import safetensors.torch
@@ -253,14 +255,58 @@ def write():
     numpy.savez_compressed(folder / "rows.npz", **rows)
 
 
-def check(name, file):
+# As in tests/trajectory/state_file_test.cpp; of sequences the mean over their steps is a row's output.
+networks = {
+    "sizes": "[5, 7, 3]\nactivation = 'tanh'",
+    "plain": "['conv 3 4 padding 1', 'batch_norm', 'relu', 'max_pool 2', { residual = ['conv 3 5 stride 2 padding 1', "
+    "'batch_norm'], shortcut = ['conv 1 5 stride 2'] }, 'group_norm 5', 'flatten', 'dense 3']",
+    "resnet": "['resnet 10 3 width 2']",
+    "bottleneck": "['resnet 50 3 width 1']",
+    "vgg": "['vgg 11 3 width 2 hidden 5']",
+    "char_lstm": "[': char_lstm 7 3 4 layers 2', 'mean_over_steps']",
+    "transformer": "[': transformer 7 4 2 2 units 6', 'mean_over_steps']",
+    "bert": "[': bert 9 6 2 3 8 positions 7', 'mean_over_steps']",
+    "vit": "['vit 2 4 2 2 3 units 6 activation gelu']",
+}
+
+
+def kelvin(place, arguments):
+    program = pathlib.Path(__file__).parent.parent / "build" / "kelvin"
+    done = subprocess.run([program, *arguments.split()], cwd=place, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+
+
+def check(name, place):
     module, x = made(name)
     y = outputs(module, x)
-    for weight in module.state_dict().values():
-        weight.zero_()
-    module.load_state_dict(safetensors.torch.load_file(file), strict=True)
-    print(f"{name}: outputs differ by at most {numpy.abs(outputs(module, x) - y).max():.3g}")
+    targets = [f"y{k}" for k in range(y.shape[-1])]
+    rows = numpy.hstack([x.reshape(len(x), -1).numpy(), numpy.zeros((len(x), len(targets)))])
+    header = ",".join([f"x{k}" for k in range(rows.shape[1] - len(targets))] + targets)
+    numpy.savetxt(place / "rows.csv", rows, delimiter=",", header=header, comments="")
+    shape = f"shape = {list(x.shape[1:])}\n" if x.dim() == 4 else ""
+    (place / "run.toml").write_text(  # one step, too short to move a float
+        f"steps = 1\nfrom = '{folder / name}.safetensors'\n[data]\nfile = 'rows.csv'\ntargets = {targets}\n{shape}"
+        f"[part.all]\nstep = 1e-30\n[model]\nlayers = {networks[name]}\n"
+    )
+    kelvin(place, "train run.toml -q --force -o run")
+    kelvin(place, "export run --to safetensors --names pytorch --force -o out.safetensors")
+    kelvin(place, "predict run --split train --force -o out.npz")
+    predictions = numpy.load(place / "out.npz")
+    ours = numpy.stack([predictions[f"{target}_mean"] for target in targets], axis=1)
+    module = cases[name][0]().eval()
+    module.load_state_dict(safetensors.torch.load_file(place / "out.safetensors"), strict=True)
+    theirs = outputs(module, x)
+    theirs = theirs.mean(axis=1) if theirs.ndim == 3 else theirs
+    largest = max(1, numpy.abs(theirs).max())
+    print(f"{name}: outputs up to {largest:.3g}, largest difference {numpy.abs(ours - theirs).max() / largest:.2g} of that")
+
+
+def check_all():
+    with tempfile.TemporaryDirectory() as place:
+        for name in cases:
+            check(name, pathlib.Path(place))
 
 
 if __name__ == "__main__":
-    check(*sys.argv[1:]) if len(sys.argv) > 1 else write()
+    check_all() if sys.argv[1:] == ["check"] else write()

@@ -43,6 +43,12 @@ std::span<const std::size_t> without_leading_ones(std::span<const std::size_t> s
   return shape;
 }
 
+// A list of all numbers, row by row, fits any block of so many.
+bool fits(const Array& array, const std::vector<std::size_t>& shape, std::size_t size) {
+  return (array.shape.size() == 1 && array.values.size() == size) ||
+         std::ranges::equal(without_leading_ones(array.shape), without_leading_ones(shape));
+}
+
 // Stacked along the first extent.
 std::vector<double> stacked(const StateArrays& arrays, const TorchNames& names, const Block& block,
                             const std::string& file) {
@@ -52,7 +58,7 @@ std::vector<double> stacked(const StateArrays& arrays, const TorchNames& names, 
   values.reserve(block.size());
   for (const std::string& name : names) {
     const Array& array = arrays.at(name);
-    if (!std::ranges::equal(without_leading_ones(array.shape), without_leading_ones(shape)))
+    if (!fits(array, shape, block.size() / names.size()))
       throw Error("\"{}\": \"{}\" is {} where {} is needed{}; give a file of the same network", file, name,
                   shape_text(array.shape), shape_text(shape),
                   name == block.name ? "" : fmt::format(" (block \"{}\")", block.name));

@@ -46,6 +46,7 @@ TEST(Weights, ComeOutAsPyTorchPutThemIn) {
             "'batch_norm'], shortcut = ['conv 1 5 stride 2'] }, 'group_norm 5', 'flatten', 'dense 3']",
             "shape = [2, 8, 8]\n", 128, 3},
            {"transformer", "[': transformer 7 4 2 2 units 6', 'mean_over_steps']", "", 5, 7, 7},
+           {"bert", "[': bert 9 6 2 3 8 positions 7', 'mean_over_steps']", "", 5, 6, 9},
        }) {
     SCOPED_TRACE(it.name);
     const Desk desk;

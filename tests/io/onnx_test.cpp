@@ -104,6 +104,13 @@ std::string file_of(const std::string& graph, std::uint64_t opset = 17,
          part(8, part(1, "") + whole(2, opset));
 }
 
+TEST(Onnx, TheInputsThemselvesAreTheShortcut) {
+  const std::string relu = node("Relu", {"x"}, "a");
+  for (const std::vector<std::string> terms : {std::vector<std::string>{"x", "a"}, {"a", "x"}})
+    EXPECT_EQ(to_json(parse_onnx(file_of(relu + node("Add", terms, "y")), "f").layers),
+              "[{\"residual\":[\"relu\"],\"shortcut\":[]}]");
+}
+
 TEST(Onnx, MistakesGetOneSentenceThatNamesTheNode) {
   const std::string w = tensor("w", {3, 2}, 6);
   const std::string product = w + node("MatMul", {"x", "w"}, "y");

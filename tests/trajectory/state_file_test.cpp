@@ -149,6 +149,8 @@ TEST(StateDicts, StackedTensorsAndKelvinsOwnNamesAreReadAsWell) {
   const Block plain = network_blocks(model_of("layers = ['fc: dense 2']"), {2}).front();
   write_npz<double>(file, {{"layer1.weight", {{1, 2, 2}, q}}});
   EXPECT_EQ(block_in_file(file, plain), q) << "extents of 1 in front make no difference";
+  write_npz<double>(file, {{"fc.weight", {{4}, q}}});
+  EXPECT_EQ(block_in_file(file, plain), q) << "a list of all numbers has no other shape";
 }
 
 TEST(StateDicts, MistakesGetOneSentenceWithNamesAndShapes) {

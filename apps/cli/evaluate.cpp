@@ -20,8 +20,9 @@ struct EvaluateArguments {
   void fields(Visit&& field) {
     file.fields(field);
     field("at", at,
-          "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz or .safetensors file with an array per "
-          "block (default: the starting point)");
+          "parameters: RUN (its last draw), RUN:draw, RUN:draw:walker or a .npz, .safetensors or .onnx file with an "
+          "array "
+          "per block (default: the starting point)");
     field("split", split, "rows to evaluate on: train, validation or test");
     field("gradient", gradient, "print the gradient, block by block");
     field("hessian", hessian, "its eigenvalues, and the matrix with --json (small networks)");

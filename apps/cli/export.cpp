@@ -19,6 +19,8 @@ struct ExportArguments : ExportOptions {
     field("out", file, "file (default: beside the run, named like it)");
     field("draw", draw,
           "for formats of one state: a number from 0, \"last\" (default) or \"mean\" over draws and walkers");
+    field("names", names,
+          "for formats of one state: \"kelvin\" (default), or \"pytorch\" for a state dict that load_state_dict takes");
     field("walker", walker, "this walker only, from 0", {.range = not_negative});
     field("force", replace, "replace the file that is there");
   }

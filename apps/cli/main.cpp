@@ -8,6 +8,7 @@
 #include "kelvin/core/toml.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/json.h"
+#include "kelvin/io/onnx.h"
 
 namespace kelvin::cli {
 
@@ -46,7 +47,7 @@ Value RunFile::value() const {
   Value file = read_toml(path);
   for (const std::string& assignment : overrides) override_with(file, assignment);
   if (seed >= 0) override_with(file, "seed=" + std::to_string(seed));
-  return file;
+  return with_layers_of_onnx(std::move(file));
 }
 
 namespace {

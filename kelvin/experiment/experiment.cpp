@@ -11,6 +11,7 @@
 #include "kelvin/energy/loss.h"
 #include "kelvin/experiment/measure.h"
 #include "kelvin/io/json.h"
+#include "kelvin/io/onnx.h"
 #include "kelvin/run/tempering.h"
 #include "kelvin/trajectory/files.h"
 #include "kelvin/trajectory/inputs.h"
@@ -291,7 +292,7 @@ Experiment read_experiment(const Value& from, const std::string& name) {
         override_with(run, fmt::format("{}={}", axes[a].setting, axes[a].assigned[at]));
         cell += fmt::format(" {}={}", axes[a].setting, place[a]);
       }
-      experiment.cells.push_back({cell, arm, place, settings_of_cell(run)});
+      experiment.cells.push_back({cell, arm, place, settings_of_cell(with_layers_of_onnx(run))});
     }
   }
   for (const std::string& m : about.measures) row_named(m, measures(), "measure", from.where);

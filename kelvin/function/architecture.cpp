@@ -22,13 +22,13 @@ NormAndActivation::NormAndActivation(const Choice& architecture) : activation_(a
   if (norm != "none") norm_ = norm + "_norm";
 }
 
-void NormAndActivation::norm(Value::List& to, std::size_t channels) const {
-  if (norm_ == "group_norm") add_layer(to, "group_norm {}", groups_for(channels));
-  else if (!norm_.empty()) to.emplace_back(norm_);
+void NormAndActivation::norm(Value::List& to, const std::string& label, std::size_t channels) const {
+  if (norm_ == "group_norm") add_layer(to, "{}: group_norm {}", label, groups_for(channels));
+  else if (!norm_.empty()) add_layer(to, "{}: {}", label, norm_);
 }
 
-void NormAndActivation::both(Value::List& to, std::size_t channels) const {
-  norm(to, channels);
+void NormAndActivation::both(Value::List& to, const std::string& label, std::size_t channels) const {
+  norm(to, label, channels);
   if (norm_ != "filter_response_norm") activation(to);
 }
 
@@ -38,8 +38,9 @@ std::string pool_of(const Choice& architecture) {
   return pool + "_pool";
 }
 
-Value residual_block(Value::List layers, Value::List shortcut) {
-  return Value(Value::Group{{"residual", Value(std::move(layers))}, {"shortcut", Value(std::move(shortcut))}});
+Value residual_block(std::string label, Value::List layers, Value::List shortcut) {
+  return Value(Value::Group{
+      {"label", std::move(label)}, {"residual", Value(std::move(layers))}, {"shortcut", Value(std::move(shortcut))}});
 }
 
 std::size_t chosen_depth(const Choice& architecture, std::span<const std::size_t> known) {

@@ -13,9 +13,10 @@ class NormAndActivation {
  public:
   explicit NormAndActivation(const Choice& architecture);
   bool normalises() const { return !norm_.empty(); }
-  void norm(Value::List&, std::size_t channels) const;
+  void norm(Value::List&, const std::string& label, std::size_t channels) const;
   void activation(Value::List& to) const { to.emplace_back(activation_); }
-  void both(Value::List&, std::size_t channels) const;  // a norm with a threshold needs no activation
+  // A norm with a threshold needs no activation.
+  void both(Value::List&, const std::string& label, std::size_t channels) const;
 
  private:
   std::string norm_, activation_;
@@ -24,11 +25,16 @@ class NormAndActivation {
 
 std::string pool_of(const Choice& architecture);  // the layer that its `pool` names
 
+// Labels are what state dicts of PyTorch call the layers of an architecture (layers.h).
 template <class... Values>
 void add_layer(Value::List& to, fmt::format_string<Values...> text, Values&&... values) {
   to.emplace_back(fmt::format(text, std::forward<Values>(values)...));
 }
-Value residual_block(Value::List layers, Value::List shortcut);
+Value residual_block(std::string label, Value::List layers, Value::List shortcut);
+// The place that follows in such a list, as PyTorch's Sequential of that name calls it: "features.3".
+inline std::string place_in(std::string_view sequential, const Value::List& list, std::size_t before = 0) {
+  return fmt::format("{}.{}", sequential, list.size() - before);
+}
 
 // Which of the depths that an architecture exists in its number `depth` is.
 std::size_t chosen_depth(const Choice& architecture, std::span<const std::size_t> known);

@@ -12,6 +12,9 @@ namespace kelvin {
 // running means: it is kept with every draw and never sampled.
 enum class Role { weight, bias, gain, embedding, scale, coordinate, buffer, slack };
 
+// What a state dict of PyTorch calls a block: a tensor, or several that lie stacked along its first extent.
+using TorchNames = std::vector<std::string>;
+
 // A named array of parameters, row by row: "layer1.weight", 50 x 784.
 struct Block {
   std::string name;
@@ -21,6 +24,9 @@ struct Block {
   std::size_t fan_in = 0, fan_out = 0;  // inputs and outputs of the units that share it; 0 outside networks
   std::size_t offset = 0;               // where it starts in q
   double neutral = 0;                   // where rules that have no scale for it let it start
+  // One for each layer that has it; none outside networks. Of a layer that stands in no network: within that layer,
+  // where its own name is another one.
+  std::vector<TorchNames> torch = {};
 
   std::size_t size() const { return shape.size(); }
   bool slack() const { return role == Role::slack; }

@@ -317,18 +317,21 @@ std::vector<Block> dense_blocks(const ModelSettings& s) {
     count += (in + 1) * out;
     if (count > most)
       throw Error("model.layers = [{}] has more than 2^31 parameters; use smaller layers", fmt::join(sizes, ", "));
+    const std::uint32_t place = 2 * (l - 1);  // in a list of layers, the activations between them counting
     blocks.push_back({.name = fmt::format("layer{}.weight", l),
                       .shape = {out, in},
                       .role = Role::weight,
                       .layer = l,
                       .fan_in = in,
-                      .fan_out = out});
+                      .fan_out = out,
+                      .torch = {{fmt::format("{}.weight", place)}}});
     blocks.push_back({.name = fmt::format("layer{}.bias", l),
                       .shape = {out},
                       .role = Role::bias,
                       .layer = l,
                       .fan_in = in,
-                      .fan_out = out});
+                      .fan_out = out,
+                      .torch = {{fmt::format("{}.bias", place)}}});
   }
   lay_out(blocks);
   return blocks;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <sstream>
 #include <variant>
 
@@ -32,6 +33,7 @@ namespace kelvin {
   row(char_lstm) \
   row(transformer) \
   row(vit) \
+  row(bert) \
   row(layer_norm) \
   row(conv) \
   row(transposed_conv) \
@@ -110,16 +112,82 @@ void count_blocks(const LayerPlan& plan, std::size_t& count) {
     for (const LayerPlan& inner : branch) count_blocks(inner, count);
 }
 
-void number(std::vector<LayerPlan>& plans, std::uint32_t& depth, std::uint16_t& place) {
-  for (LayerPlan& plan : plans) {
-    plan.place = place++;
-    if (!plan.blocks.empty()) ++depth;
-    for (Block& block : plan.blocks) {
-      block.name = fmt::format("layer{}.{}", depth, block.name);
-      block.layer = depth;
+// The label of a layer, null if it has none, and the layer without it.
+std::pair<Value, Value> label_and_layer(const Value& given) {
+  if (given.group()) {
+    Value::Group rest = given.entries();
+    const auto label = rest.extract("label");
+    return {label ? label.mapped() : Value(), placed(std::move(rest), given.where)};
+  }
+  if (!given.text()) return {Value(), given};
+  const auto& text = std::get<std::string>(given.is);
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (end < 1 || text[end - 1] != ':') return {Value(), given};
+  return {placed(text.substr(0, end - 1), given.where), placed(text.substr(end), given.where)};
+}
+
+std::string joined(const std::string& path, const std::string& name) {
+  return path.empty() || name.empty() ? path + name : path + "." + name;
+}
+
+// The entry of a table of labels for a block, which then counts as used.
+TorchNames labelled(const LayerPlan& plan, const Block& block, const std::string& path, std::set<std::string>& used) {
+  const std::size_t dot = std::min(block.name.rfind('.'), block.name.size());
+  const std::string leaf = block.name.substr(dot);
+  for (const std::string& key : {block.name, block.name.substr(0, dot)}) {
+    const Value* entry = plan.label.find(key);
+    if (!entry) continue;
+    used.insert(key);
+    TorchNames names;
+    assign(names, *entry, "label." + key);
+    for (std::string& name : names) name = joined(path, name) + (key == block.name ? "" : leaf);
+    if (names.empty() || block.shape[0] % names.size() != 0)
+      throw Error("layer \"{}\": label.{} lists {} names for a block of {}; give one, or as many as divide {}",
+                  plan.numbers.name, key, names.size(), block.shape.text(), block.shape[0]);
+    return names;
+  }
+  return {joined(path, block.torch.empty() ? block.name : block.torch[0][0])};
+}
+
+void name_in_torch(LayerPlan& plan, const std::string& path) {
+  if (plan.label.text()) {
+    const std::string mine = joined(path, plan.label.as<std::string>());
+    for (Block& block : plan.blocks)
+      block.torch = {{joined(mine, block.torch.empty() ? block.name : block.torch[0][0])}};
+    return;
+  }
+  std::set<std::string> used;
+  for (Block& block : plan.blocks) block.torch = {labelled(plan, block, path, used)};
+  for (const auto& [key, entry] : plan.label.entries())
+    if (!used.contains(key)) {
+      std::string known;
+      for (const Block& block : plan.blocks) known += (known.empty() ? "" : ", ") + block.name;
+      throw Error("{}{}layer \"{}\": its label names \"{}\", but its blocks are {}", entry.where,
+                  entry.where.empty() ? "" : ": ", plan.numbers.name, key, known.empty() ? "none" : known);
     }
-    if (plan.shares) plan.blocks.front() = plans[*plan.shares].blocks.front();
-    for (auto& branch : plan.branches) number(branch, depth, place);
+}
+
+struct Numbering {
+  std::uint32_t depth = 0;
+  std::uint16_t place = 0;
+};
+
+void number(std::vector<LayerPlan>& plans, Numbering& count, const std::string& path) {
+  for (LayerPlan& plan : plans) {
+    plan.place = count.place++;
+    if (!plan.blocks.empty()) ++count.depth;
+    name_in_torch(plan, path);
+    for (Block& block : plan.blocks) {
+      block.name = fmt::format("layer{}.{}", count.depth, block.name);
+      block.layer = count.depth;
+    }
+    if (plan.shares) {
+      auto names = std::move(plan.blocks.front().torch);
+      plan.blocks.front() = plans[*plan.shares].blocks.front();
+      plan.blocks.front().torch = std::move(names);
+    }
+    const std::string within = plan.label.text() ? joined(path, plan.label.as<std::string>()) : path;
+    for (auto& branch : plan.branches) number(branch, count, within);
   }
 }
 
@@ -133,7 +201,8 @@ std::optional<std::size_t> owner_for(const LayerRow& row, const std::vector<Laye
 
 }  // namespace
 
-Choice layer_chosen(const Value& given) {
+Choice layer_chosen(const Value& labelled_or_not) {
+  const Value given = label_and_layer(labelled_or_not).second;
   Choice out;
   if (given.group()) {
     if (given.contains("name")) assign(out, given, "model.layers");
@@ -165,7 +234,7 @@ Choice layer_chosen(const Value& given) {
   return out.completed(layer_named(out.name, out.where).parameters, "layer");
 }
 
-std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input) {
+std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input, const std::string& prefix) {
   std::vector<Value> items;
   assign(items, list, "layers");
   std::vector<LayerPlan> plans;
@@ -175,6 +244,11 @@ std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input) {
     const auto owner = owner_for(row, plans);
     plans.push_back(owner ? row.plan_sharing(choice, output_of(plans, input), plans[*owner])
                           : row.plan(choice, output_of(plans, input)));
+    const Value label = label_and_layer(item).first;
+    if (!label.null() && !label.text() && !label.group())
+      throw Error("{}{}layer \"{}\": its label is a text or a table, not {}", label.where,
+                  label.where.empty() ? "" : ": ", choice.name, label.kind());
+    plans.back().label = label.null() ? Value(fmt::format("{}{}", prefix, plans.size() - 1)) : label;
     if (owner) {
       if (plans[*owner].shared)
         throw Error("{}{}layer \"{}\" comes twice; one layer can share the weight of \"{}\"", choice.where,
@@ -187,10 +261,9 @@ std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input) {
 }
 
 std::uint32_t number_layers(std::vector<LayerPlan>& plans) {
-  std::uint32_t depth = 0;
-  std::uint16_t place = 0;
-  number(plans, depth, place);
-  return depth;
+  Numbering count;
+  number(plans, count, "");
+  return count.depth;
 }
 
 // Layers inside others stand in lists, wherever those stand.

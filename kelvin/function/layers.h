@@ -15,6 +15,7 @@ namespace kelvin {
 struct LayerPlan {
   Choice numbers;  // of its row, complete
   Shape input, output;
+  Value label = {};                                   // that of its list, or its place there: see plan_layers
   std::vector<Block> blocks = {};                     // its own, named within the layer: "weight", "bias"
   std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
   std::size_t kept = 0;                               // numbers that it keeps of a row besides its outputs
@@ -79,11 +80,14 @@ std::span<const LayerRow* const> layer_rows();
 const LayerRow& layer_named(const std::string& name, const std::string& where);
 
 // What stands in model.layers for one layer: "dense 16", "dense 16 bias 0", { dense = 16, bias = 0 } or
-// { name = "dense", units = 16 }.
+// { name = "dense", units = 16 }; a label, as in "fc1: dense 16" or { dense = 16, label = "fc1" }, is passed over.
 Choice layer_chosen(const Value&);
 
-// The layers of such a list, each planned on the output of the one before.
-std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input);
+// The layers of such a list, each planned on the output of the one before. What PyTorch calls a block is the labels of
+// the layers that it lies in, and its own name: "layer1.0.conv1.weight". Without a label that is the place in the list,
+// from 0, behind `prefix`. A label may be a table: the name of a block, or what it says before its dot -> the name of
+// the tensor, or of the module that has it; a list of such names, if the block is those tensors stacked.
+std::vector<LayerPlan> plan_layers(const Value& list, const Shape& input, const std::string& prefix = "");
 inline const Shape& output_of(const std::vector<LayerPlan>& plans, const Shape& input) {
   return plans.empty() ? input : plans.back().output;
 }

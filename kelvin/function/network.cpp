@@ -2,6 +2,7 @@
 #include "kelvin/function/network.h"
 
 #include <algorithm>
+#include <set>
 
 #include "kelvin/function/dense.h"
 #include "kelvin/function/stack.h"
@@ -30,8 +31,11 @@ std::vector<Block> listed_blocks(const std::vector<LayerPlan>& plans) {
 
 std::vector<Block> blocks_of(const std::vector<LayerPlan>& plans) {
   std::vector<Block> blocks;
-  for (const Block& block : listed_blocks(plans))
-    if (std::ranges::find(blocks, block.name, &Block::name) == blocks.end()) blocks.push_back(block);
+  for (const Block& block : listed_blocks(plans)) {
+    const auto known = std::ranges::find(blocks, block.name, &Block::name);
+    if (known == blocks.end()) blocks.push_back(block);
+    else known->torch.insert(known->torch.end(), block.torch.begin(), block.torch.end());
+  }
   lay_out(blocks);
   return blocks;
 }
@@ -43,6 +47,15 @@ std::string kind_coupling_rows(const std::vector<LayerPlan>& plans) {
       if (std::string kind = kind_coupling_rows(branch); !kind.empty()) return kind;
   }
   return "";
+}
+
+void check_torch_names(const std::vector<LayerPlan>& plans) {
+  std::set<std::string> names;
+  for (const Block& block : listed_blocks(plans))
+    for (const std::string& name : block.torch.front())
+      if (!names.insert(name).second)
+        throw Error("two blocks of model.layers would both be called \"{}\" in PyTorch; give their layers other labels",
+                    name);
 }
 
 // A network of layers by name.
@@ -130,11 +143,15 @@ class Layers final : public Function<Real> {
 
 std::vector<LayerPlan> network_plan(const ModelSettings& settings, const Shape& input) {
   std::vector<LayerPlan> plans = plan_layers(Value(settings.layers.items()), input);
+  const bool alone = plans.size() == 1 && layer_named(plans.front().numbers.name, "").layers;
+  if (alone && plans.front().label == Value("0")) plans.front().label = "";  // an architecture is the network itself
   if (settings.output != "linear") {
     const LayerRow& row = layer_named("activation", "");
     plans.push_back(row.plan(Choice("activation", {{"of", settings.output}}), output_of(plans, input)));
+    plans.back().label = std::to_string(plans.size() - 1);
   }
   if (number_layers(plans) == 0) throw Error("model.layers has no layer with weights; give one such as \"dense 1\"");
+  check_torch_names(plans);
   if (const Shape& shape = plans.back().output; shape.rank() > 2)
     throw Error("the outputs of model.layers are {} for each row; end with a layer such as \"dense 1\"", shape.text());
   return plans;

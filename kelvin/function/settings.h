@@ -34,6 +34,7 @@ struct ModelSettings {
   std::string output = "linear";
   std::string loss = "mean_squared";
   double scale = 0;
+  std::string onnx;
   Choice toy;
   std::string own;
   Choice prior = Choice("flat");
@@ -47,6 +48,9 @@ struct ModelSettings {
     field("output", output, "activation of the output layer");
     field("loss", loss, "see `kelvin list losses`");
     field("scale", scale, "standard deviation of the gaussian loss, in units of the targets; 0 learns it");
+    field("onnx", onnx,
+          "instead of layers: a network in ONNX, whose layers these become, and whose weights it starts from unless a "
+          "part has a start of its own");
     field("toy", toy, "instead of a network: a potential with known answers, see `kelvin list toys`");
     field("own", own, "instead of both: name of a model that a program gives to its run, see docs/library.md");
     field("prior", prior, "of every part that names no other, see `kelvin list priors`");

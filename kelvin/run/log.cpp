@@ -156,6 +156,7 @@ RunRecord record_of(const Problem<Real>& problem) {
   for (const Block& b : problem.recipe.blocks)
     if (!b.slack()) {
       record.blocks.push_back(b.name);
+      if (!b.torch.empty()) record.pytorch[b.name] = b.torch;
       record.parameters += b.size();
     }
   for (const PartRecipe& part : std::span(problem.recipe.parts).first(problem.recipe.told_parts())) {

@@ -350,9 +350,11 @@ std::vector<Real> Problem<Real>::starting_point(std::uint32_t walker, const Read
   std::vector<Real> q(full.size), mine(recipe.size);
   for (const Block& block : visible) {
     const BlockConstraint* held = constraint_of(full, block.name);
-    const Choice usual = held && !held->row->start.empty() ? Choice(std::string(held->row->start))
-                         : train                           ? Choice("pytorch")
-                                                           : Choice::number_of("constant", "value", 0);
+    const bool from_onnx = block.layer > 0 && !settings.model.onnx.empty();
+    const Choice usual = from_onnx                           ? Choice("file", {{"path", settings.model.onnx}})
+                         : held && !held->row->start.empty() ? Choice(std::string(held->row->start))
+                         : train                             ? Choice("pytorch")
+                                                             : Choice::number_of("constant", "value", 0);
     const auto part = recipe.part_of.find(block.name);
     const Choice* own = part == recipe.part_of.end() ? nullptr : &settings.part.at(part->second).start;
     const Stream stream{stream_key(std::uint64_t(settings.seed), "start " + block.name), walker, 0, 0};

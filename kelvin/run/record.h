@@ -181,6 +181,7 @@ struct RunRecord {
   RunSettings settings;
   std::size_t rows = 0, parameters = 0;
   std::vector<std::string> blocks, parts;
+  std::map<std::string, std::vector<TorchNames>> pytorch;
   std::map<std::string, PartRecord> part;
   InputsRecord inputs;
   TargetsRecord targets;
@@ -206,6 +207,7 @@ struct RunRecord {
     field("rows", rows, "for training");
     field("parameters", parameters, "numbers in all blocks");
     field("blocks", blocks, "their names, in order");
+    field("pytorch", pytorch, "names that state dicts of PyTorch have for each block of a network");
     field("parts", parts, "their names, in order");
     field("part", part, "what each part is");
     field("inputs", inputs, "columns");

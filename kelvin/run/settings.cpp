@@ -146,6 +146,10 @@ RunSettings read_run_settings(const Value& given) {
   const bool toy = s.model.toy.given(), own = !s.model.own.empty();
   if (own && (toy || !s.model.layers.empty()))
     throw Error("model.own = \"{}\" takes the place of model.layers and model.toy; keep one of them", s.model.own);
+  if ((toy || own) && !s.model.onnx.empty())
+    throw Error("model.onnx = \"{}\" takes the place of model.toy and model.own; keep one of them", s.model.onnx);
+  if (!s.model.onnx.empty() && s.model.layers.empty())
+    throw Error("model.onnx = \"{}\" has not been read; a program calls with_layers_of_onnx first", s.model.onnx);
   if (toy && !s.model.layers.empty())
     throw Error("model.toy = \"{}\" and model.layers exclude each other; keep one", s.model.toy.name);
   if (!toy && !own && s.model.layers.empty())

@@ -119,8 +119,8 @@ struct RunSettings {
     field("checkpoint_every", checkpoint_every,
           "steps between checkpoints; 0 writes one with every line of log.jsonl and at least every 30 seconds");
     field("from", from,
-          "start every block from another run: RUN (its last draw), RUN:draw or RUN:draw:walker, or from a .npz or "
-          ".safetensors file");
+          "start every block from another run: RUN (its last draw), RUN:draw or RUN:draw:walker, or from a .npz, "
+          ".safetensors or .onnx file");
     field("store", store, "");
     field("data", data, "");
     field("model", model, "");

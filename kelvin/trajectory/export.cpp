@@ -105,6 +105,22 @@ std::vector<double> state(const Selection& s, const Variable& v) {
   return mean;
 }
 
+// A block as PyTorch has it: under each of its names, cut where several tensors are stacked. Blocks of no network are
+// left out.
+template <class Real>
+void add_named_by_pytorch(const Selection& s, const Variable& v, std::span<const Real> values,
+                          std::map<std::string, ArrayView<Real>>& arrays) {
+  const auto& known = s.samples.record.pytorch;
+  const auto at = known.find(v.name);
+  if (at == known.end()) return;
+  for (const TorchNames& pieces : at->second) {
+    std::vector<std::size_t> shape = v.shape;
+    shape.front() /= pieces.size();
+    const std::size_t each = values.size() / pieces.size();
+    for (std::size_t k = 0; k < pieces.size(); ++k) arrays[pieces[k]] = {shape, values.subspan(k * each, each)};
+  }
+}
+
 template <class Real, class Write>
 void write_state_as(const Selection& s, Write&& write) {
   std::map<std::string, std::vector<Real>> numbers;
@@ -112,7 +128,8 @@ void write_state_as(const Selection& s, Write&& write) {
   for (const Variable& v : s.groups.at(parameters)) {
     const auto values = state(s, v);
     const auto& mine = numbers[v.name] = {values.begin(), values.end()};
-    arrays[v.name] = {v.shape, mine};
+    if (s.named_by_pytorch) add_named_by_pytorch<Real>(s, v, mine, arrays);
+    else arrays[v.name] = {v.shape, mine};
   }
   write(arrays);
 }
@@ -365,7 +382,17 @@ std::span<const Format> formats() { return all_formats; }
 std::vector<std::string> export_run(const fs::path& run, const Format& format, const ExportOptions& options) {
   if (!options.draw.empty() && !format.one_state)
     throw Error("--draw {} makes no sense for {}, which holds all draws; leave it out", options.draw, format.name);
+  if (!options.names.empty() && !format.one_state)
+    throw Error("--names {} makes no sense for {}, which holds all draws by Kelvin's names; leave it out",
+                options.names, format.name);
+  if (!options.names.empty() && options.names != "kelvin" && options.names != "pytorch")
+    throw Error("--names must be \"kelvin\" or \"pytorch\", not \"{}\"", options.names);
   Selection selection = select(run, options);
+  selection.named_by_pytorch = options.names == "pytorch";
+  if (selection.named_by_pytorch && selection.samples.record.pytorch.empty())
+    throw Error(
+        "\"{}\" knows no names of PyTorch, for it has no network or was begun by an earlier version; leave out --names",
+        run.string());
   selection.groups[statistics];
   if (format.one_state) {
     selection.draw = draw_of(options.draw, selection);

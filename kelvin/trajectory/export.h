@@ -26,6 +26,7 @@ struct Selection {
   std::map<std::string, std::vector<Variable>> groups;  // posterior, sample_stats, ...; posterior in the model's order
   std::vector<std::size_t> walkers;
   std::optional<std::size_t> draw;  // without one: the mean, where a format holds a single state
+  bool named_by_pytorch = false;    // instead of by Kelvin
   std::vector<double> values(const Variable&, std::size_t walker, std::size_t first, std::size_t count) const;
   std::size_t draws_in(const std::string& group) const;
   std::map<std::string, std::string> about() const;  // library, version, seed, command, run
@@ -41,9 +42,10 @@ struct Format {
 std::span<const Format> formats();
 
 struct ExportOptions {
-  std::string file;  // by default beside the run, named like it
-  std::string draw;  // a number, "last" (the default) or "mean"; only for formats of one state
-  long walker = -1;  // all walkers; for a single draw the first
+  std::string file;   // by default beside the run, named like it
+  std::string draw;   // a number, "last" (the default) or "mean"; only for formats of one state
+  std::string names;  // "kelvin" (the default) or "pytorch"; only for formats of one state
+  long walker = -1;   // all walkers; for a single draw the first
   bool replace = false;
 };
 

@@ -9,8 +9,7 @@
 #include "kelvin/core/error.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/io/json.h"
-#include "kelvin/io/npy.h"
-#include "kelvin/io/safetensors.h"
+#include "kelvin/trajectory/state_file.h"
 #include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
@@ -167,32 +166,23 @@ std::vector<std::size_t> split_numbers(std::string& place) {
 
 std::vector<double> stored_block(const std::string& place, const Block& block, std::size_t walker,
                                  std::size_t walkers) {
-  std::vector<double> values;
-  const bool tensors = place.ends_with(".safetensors");
-  if (tensors || place.ends_with(".npz")) {
-    const auto arrays = tensors ? read_safetensors(place) : read_npz(place);
-    const auto at = arrays.find(block.name);
-    if (at == arrays.end())
-      throw Error("\"{}\" has no array \"{}\"; its arrays must be named as the blocks are", place, block.name);
-    values = at->second.values;
-  } else {
-    std::string run = place;
-    const auto numbers = split_numbers(run);
-    const Samples samples = open_samples(run, Which::every);
-    if (samples.draws == 0) throw Error("\"{}\" has no draws to start from", run);
-    const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0], from = numbers.size() > 1 ? numbers[1]
-                                                                                      : walkers == samples.walkers
-                                                                                          ? walker
-                                                                                          : 0;
-    if (draw >= samples.draws || from >= samples.walkers)
-      throw Error("\"{}\": the run has {} draws of {} walkers, counted from 0", place, samples.draws, samples.walkers);
-    if (std::find(samples.blocks.begin(), samples.blocks.end(), block.name) == samples.blocks.end())
-      throw Error("\"{}\": the run has no block \"{}\"", place, block.name);
-    values = samples.array("posterior/" + block.name, from, draw, 1);
-  }
+  if (is_state_file(place)) return block_in_file(place, block);
+  std::string run = place;
+  const auto numbers = split_numbers(run);
+  const Samples samples = open_samples(run, Which::every);
+  if (samples.draws == 0) throw Error("\"{}\" has no draws to start from", run);
+  const std::size_t draw = numbers.empty() ? samples.draws - 1 : numbers[0], from = numbers.size() > 1 ? numbers[1]
+                                                                                    : walkers == samples.walkers
+                                                                                        ? walker
+                                                                                        : 0;
+  if (draw >= samples.draws || from >= samples.walkers)
+    throw Error("\"{}\": the run has {} draws of {} walkers, counted from 0", place, samples.draws, samples.walkers);
+  if (std::find(samples.blocks.begin(), samples.blocks.end(), block.name) == samples.blocks.end())
+    throw Error("\"{}\": the run has no block \"{}\"", place, block.name);
+  std::vector<double> values = samples.array("posterior/" + block.name, from, draw, 1);
   if (values.size() != block.size())
-    throw Error("\"{}\": block \"{}\" holds {} numbers where {} x {} are needed", place, block.name, values.size(),
-                block.rows(), block.columns());
+    throw Error("\"{}\": block \"{}\" holds {} numbers where {} are needed", place, block.name, values.size(),
+                block.shape.text());
   return values;
 }
 

@@ -41,8 +41,8 @@ void write_record(const std::filesystem::path& run, const RunRecord&, bool durab
 std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 
-// Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or an .npz or .safetensors file with that
-// name. Where no walker is named, it is `walker` if the run has `walkers` of them, else the first.
+// Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or a file (state_file.h). Where no walker is
+// named, it is `walker` if the run has `walkers` of them, else the first.
 std::vector<double> stored_block(const std::string& place, const Block&, std::size_t walker = 0,
                                  std::size_t walkers = 1);
 

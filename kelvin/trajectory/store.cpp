@@ -39,8 +39,11 @@ const Dataset& predicted(const Problem<Real>& problem) {
 }
 
 std::vector<std::string> dimensions_of(const Block& block) {
-  if (!block.is_matrix()) return {block.name + "_row"};
-  return {block.name + "_row", block.name + "_column"};
+  constexpr const char* names[Shape::most] = {"row", "column", "height", "width", "depth"};  // those of a kernel
+  std::vector<std::string> dimensions;
+  for (std::size_t k = 0; k < block.shape.rank(); ++k)
+    dimensions.push_back(fmt::format("{}_{}", block.name, names[k]));
+  return dimensions;
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ TEST(Layers, ArchitecturesHaveTheSizesOfTheirPapers) {
 
 TEST(Layers, ArchitecturesCountTheirLayersBeforeTheyArePlanned) {
   for (const Sample& kind : every_kind()) {
-    std::vector<LayerPlan> plans = network_plan(kind.settings, kind.input);
+    std::vector<LayerPlan> plans = plan_layers(Value(kind.settings.layers.items()), kind.input);
     EXPECT_EQ(weighted_layers(kind.settings), number_layers(plans)) << kind.name;
   }
 }

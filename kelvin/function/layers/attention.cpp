@@ -29,13 +29,13 @@ LayerPlan attention_plan(const Choice& numbers, const Shape& input) {
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
   plan.kept = steps * (7 * d + heads * steps);
   plan.multiply_adds = double(steps) * double(d) * (4 * double(d) + 2 * double(steps));
-  const auto add = [&](const char* name, const Shape& shape, Role role) {
-    plan.blocks.push_back({.name = name, .shape = shape, .role = role, .fan_in = d, .fan_out = d});
+  const auto add = [&](const char* name, const char* torch, const Shape& shape, Role role) {
+    plan.blocks.push_back({.name = name, .shape = shape, .role = role, .fan_in = d, .fan_out = d, .torch = {{torch}}});
   };
-  add("query_key_value.weight", {3 * d, d}, Role::weight);
-  add("query_key_value.bias", {3 * d}, Role::bias);
-  add("output.weight", {d, d}, Role::weight);
-  add("output.bias", {d}, Role::bias);
+  add("query_key_value.weight", "in_proj_weight", {3 * d, d}, Role::weight);
+  add("query_key_value.bias", "in_proj_bias", {3 * d}, Role::bias);
+  add("output.weight", "out_proj.weight", {d, d}, Role::weight);
+  add("output.bias", "out_proj.bias", {d}, Role::bias);
   return plan;
 }
 

@@ -21,17 +21,18 @@ Value autoencoder_layers(const Choice& numbers, const Shape& input) {
   const std::size_t width = whole_number(numbers, "width"), height = image.height / 4, along = image.width / 4;
   Value::List list;
   for (const std::size_t channels : {width, 2 * width}) {
-    add_layer(list, "conv 3 {} stride 2 padding 1", channels);
-    behind.both(list, channels);
+    add_layer(list, "{}: conv 3 {} stride 2 padding 1", place_in("encoder", list), channels);
+    behind.both(list, place_in("encoder", list), channels);
   }
   add_layer(list, "flatten");
-  add_layer(list, "dense {}", whole_number(numbers, "code"));
-  add_layer(list, "dense {}", 2 * width * height * along);
+  add_layer(list, "{}: dense {}", place_in("encoder", list), whole_number(numbers, "code"));
+  const std::size_t encoder = list.size();
+  add_layer(list, "decoder.0: dense {}", 2 * width * height * along);
   behind.activation(list);
   add_layer(list, "reshape {} {}x{}", 2 * width, height, along);
-  add_layer(list, "transposed_conv 4 {} stride 2 padding 1", width);
-  behind.both(list, width);
-  add_layer(list, "transposed_conv 4 {} stride 2 padding 1", image.channels);
+  add_layer(list, "{}: transposed_conv 4 {} stride 2 padding 1", place_in("decoder", list, encoder), width);
+  behind.both(list, place_in("decoder", list, encoder), width);
+  add_layer(list, "{}: transposed_conv 4 {} stride 2 padding 1", place_in("decoder", list, encoder), image.channels);
   add_layer(list, "flatten");
   return Value(std::move(list));
 }

@@ -26,10 +26,11 @@ LayerPlan batch_norm_plan(const Choice& numbers, const Shape& input) {
     throw layer_error(numbers, "has momentum {}; give a number from 0 to 1", momentum);
   const Shape shape{pixels_of(input).channels};
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1});
+  plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = shape, .role = Role::bias});
   plan.blocks.push_back({.name = "running_mean", .shape = shape, .role = Role::buffer});
-  plan.blocks.push_back({.name = "running_variance", .shape = shape, .role = Role::buffer, .neutral = 1});
+  plan.blocks.push_back(
+      {.name = "running_variance", .shape = shape, .role = Role::buffer, .neutral = 1, .torch = {{"running_var"}}});
   return plan;
 }
 

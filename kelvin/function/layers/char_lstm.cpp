@@ -14,9 +14,11 @@ constexpr Parameter char_lstm_parameters[] = {
 
 Value char_lstm_layers(const Choice& c, const Shape&) {
   const std::size_t words = whole_number(c, "vocabulary");
-  return Value(std::vector<std::string>{fmt::format("embedding {} {}", words, whole_number(c, "numbers")),
-                                        fmt::format("lstm {} {}", whole_number(c, "units"), whole_number(c, "layers")),
-                                        fmt::format("dense {}", words)});
+  Value::List list;
+  add_layer(list, "embedding: embedding {} {}", words, whole_number(c, "numbers"));
+  add_layer(list, "lstm: lstm {} {}", whole_number(c, "units"), whole_number(c, "layers"));
+  add_layer(list, "fc: dense {}", words);
+  return Value(std::move(list));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ LayerPlan concatenate_plan(const Choice& numbers, const Shape& input) {
   LayerPlan plan{.numbers = numbers, .input = input, .output = {}};
   std::size_t channels = 0;
   for (const Value& list : lists) {
-    plan.branches.push_back(plan_layers(list, input));
+    plan.branches.push_back(plan_layers(list, input, fmt::format("{}.", plan.branches.size())));
     const Shape one = output_of(plan.branches.back(), input), first = output_of(plan.branches.front(), input);
     if (one.rank() != first.rank() || with_channels(one, 1) != with_channels(first, 1))
       throw layer_error(numbers, "puts {} next to {}, which differ in more than their channels; make the rest equal",

@@ -21,14 +21,14 @@ Value dcgan_discriminator_layers(const Choice& numbers, const Shape&) {
   const NormAndActivation behind(numbers);
   std::size_t channels = whole_number(numbers, "width");
   Value::List list;
-  add_layer(list, "conv 4 {} stride 2 padding 1 bias {}", channels, bias);
+  add_layer(list, "main.0: conv 4 {} stride 2 padding 1 bias {}", channels, bias);
   behind.activation(list);
   for (std::size_t side = size / 2; side > 4; side /= 2) {
     channels *= 2;
-    add_layer(list, "conv 4 {} stride 2 padding 1 bias {}", channels, bias);
-    behind.both(list, channels);
+    add_layer(list, "{}: conv 4 {} stride 2 padding 1 bias {}", place_in("main", list), channels, bias);
+    behind.both(list, place_in("main", list), channels);
   }
-  add_layer(list, "conv 4 1 bias {}", bias);
+  add_layer(list, "{}: conv 4 1 bias {}", place_in("main", list), bias);
   add_layer(list, "flatten");
   return Value(std::move(list));
 }

@@ -24,15 +24,18 @@ Value dcgan_generator_layers(const Choice& numbers, const Shape& input) {
   const NormAndActivation behind(numbers);
   std::size_t channels = whole_number(numbers, "width") * size / 8;
   Value::List list;
-  add_layer(list, "reshape {} 1", input.size());
-  add_layer(list, "transposed_conv 4 {} bias {}", channels, bias);
-  behind.both(list, channels);
+  add_layer(list, "reshape {} 1", input.size());  // PyTorch's example is given such an image
+  const std::size_t before = list.size();
+  add_layer(list, "main.0: transposed_conv 4 {} bias {}", channels, bias);
+  behind.both(list, "main.1", channels);
   for (std::size_t side = 4; 2 * side < size; side *= 2) {
     channels /= 2;
-    add_layer(list, "transposed_conv 4 {} stride 2 padding 1 bias {}", channels, bias);
-    behind.both(list, channels);
+    add_layer(list, "{}: transposed_conv 4 {} stride 2 padding 1 bias {}", place_in("main", list, before), channels,
+              bias);
+    behind.both(list, place_in("main", list, before), channels);
   }
-  add_layer(list, "transposed_conv 4 {} stride 2 padding 1 bias {}", whole_number(numbers, "channels"), bias);
+  add_layer(list, "{}: transposed_conv 4 {} stride 2 padding 1 bias {}", place_in("main", list, before),
+            whole_number(numbers, "channels"), bias);
   add_layer(list, "tanh");
   return Value(std::move(list));
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kelvin/function/affine.h"
-#include "kelvin/function/layers.h"
+#include "kelvin/function/layers/sequence.h"
 
 namespace kelvin {
 namespace {
@@ -53,12 +53,7 @@ class EmbeddingLayer final : public Layer<Real> {
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<EmbeddingLayer>(*this); }
 
  private:
-  std::size_t word(Real x) const {
-    if (!(x >= 0 && x < Real(words_) && x == Real(std::size_t(x))))
-      throw Error("layer \"embedding\" is given {} as a word, but has {} words; give whole numbers from 0 to {}", x,
-                  words_, words_ - 1);
-    return std::size_t(x);
-  }
+  std::size_t word(Real x) const { return word_in("embedding", x, words_); }
   std::size_t steps_, words_, numbers_;
 };
 

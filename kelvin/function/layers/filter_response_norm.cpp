@@ -20,7 +20,7 @@ LayerPlan filter_response_norm_plan(const Choice& numbers, const Shape& input) {
     throw layer_error(numbers, "has floor {}; give a number above 0", numbers.number("floor"));
   const Shape shape{image_before(numbers, input).channels};
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1});
+  plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = shape, .role = Role::bias});
   plan.blocks.push_back({.name = "threshold", .shape = shape, .role = Role::bias});
   return plan;

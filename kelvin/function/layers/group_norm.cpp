@@ -26,7 +26,8 @@ LayerPlan group_norm_plan(const Choice& numbers, const Shape& input) {
     throw layer_error(numbers, "has {} groups for {} numbers, of each of which there is no variance; use fewer groups",
                       groups, x.size());
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  plan.blocks.push_back({.name = "gain", .shape = {x.channels}, .role = Role::gain, .neutral = 1});
+  plan.blocks.push_back(
+      {.name = "gain", .shape = {x.channels}, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = {x.channels}, .role = Role::bias});
   return plan;
 }

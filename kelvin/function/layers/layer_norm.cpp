@@ -17,7 +17,7 @@ LayerPlan layer_norm_plan(const Choice& numbers, const Shape& input) {
     throw Error("layer \"layer_norm\": floor must be above 0, not {}", numbers.number("floor"));
   LayerPlan plan{.numbers = numbers, .input = input, .output = input, .kept = input.size()};
   const std::size_t n = input.size() / steps_of(input);
-  plan.blocks.push_back({.name = "gain", .shape = {n}, .role = Role::gain, .neutral = 1});
+  plan.blocks.push_back({.name = "gain", .shape = {n}, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = {n}, .role = Role::bias});
   return plan;
 }

@@ -19,18 +19,18 @@ Value lenet_layers(const Choice& numbers, const Shape& input) {
   const std::string activation = numbers.text("activation"), pool = pool_of(numbers);
   const std::size_t width = whole_number(numbers, "width");
   Value::List list;
-  add_layer(list, "conv 5 {} padding {}", width, image.height < full_size || image.width < full_size ? 2 : 0);
+  add_layer(list, "conv1: conv 5 {} padding {}", width, image.height < full_size || image.width < full_size ? 2 : 0);
   list.emplace_back(activation);
   add_layer(list, "{} 2", pool);
-  add_layer(list, "conv 5 {}", 8 * width / 3);
+  add_layer(list, "conv2: conv 5 {}", 8 * width / 3);
   list.emplace_back(activation);
   add_layer(list, "{} 2", pool);
   add_layer(list, "flatten");
-  for (const std::size_t units : {20 * width, 14 * width}) {
-    add_layer(list, "dense {}", units);
+  for (std::size_t k = 1; k <= 2; ++k) {
+    add_layer(list, "fc{}: dense {}", k, (k == 1 ? 20 : 14) * width);
     list.emplace_back(activation);
   }
-  add_layer(list, "dense {}", whole_number(numbers, "classes"));
+  add_layer(list, "fc3: dense {}", whole_number(numbers, "classes"));
   return Value(std::move(list));
 }
 

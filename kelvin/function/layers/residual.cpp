@@ -19,7 +19,7 @@ LayerPlan residual_plan(const Choice& numbers, const Shape& input) {
     const auto list = numbers.values.find(name);
     if (list == numbers.values.end())
       throw layer_error(numbers, "needs its layers; write {{ residual = [\"dense 16\", \"relu\"] }}");
-    plan.branches.push_back(plan_layers(list->second, input));
+    plan.branches.push_back(plan_layers(list->second, input, fmt::format("{}.", name)));
   }
   plan.output = output_of(plan.branches[0], input);
   if (const Shape& past = output_of(plan.branches[1], input); past != plan.output)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Residual networks (He and others 2016): a stem, stages of residual blocks that halve the image and double the
-// channels, the mean over the pixels, and a dense end.
+// channels, the mean over the pixels, and a dense end. Labels are those of torchvision.
 #include "kelvin/function/architecture.h"
 
 namespace kelvin {
@@ -40,30 +40,41 @@ bool has_large_stem(const Choice& numbers, const ImageShape& image, const Resnet
   return stem == "7x7";
 }
 
-void add_resnet_conv(Value::List& to, const NormAndActivation& behind, std::size_t kernel, std::size_t channels,
-                     std::size_t stride) {
-  add_layer(to, "conv {} {} stride {} padding {} bias {}", kernel, channels, stride, kernel / 2,
-            behind.normalises() ? 0 : 1);
+struct ResnetConv {
+  std::string label;
+  std::size_t kernel, channels, stride = 1;
+};
+
+void add_resnet_conv(Value::List& to, const NormAndActivation& behind, const ResnetConv& conv) {
+  add_layer(to, "{}: conv {} {} stride {} padding {} bias {}", conv.label, conv.kernel, conv.channels, conv.stride,
+            conv.kernel / 2, behind.normalises() ? 0 : 1);
 }
 
-// From `in` to `out` channels; a bottleneck has a quarter of those inside.
-Value resnet_block(const NormAndActivation& behind, bool bottleneck, std::size_t in, std::size_t out,
-                   std::size_t stride) {
-  const std::size_t inside = bottleneck ? out / 4 : out;
+// A block that begins with so many channels and ends with others; a bottleneck has a quarter of those inside.
+struct ResnetBlock {
+  std::string label;
+  bool bottleneck;
+  std::size_t in, out, stride;
+};
+
+Value resnet_block(const NormAndActivation& behind, const ResnetBlock& block) {
+  const std::size_t inside = block.bottleneck ? block.out / 4 : block.out;
   Value::List layers, shortcut;
-  if (bottleneck) {
-    add_resnet_conv(layers, behind, 1, inside, 1);
-    behind.both(layers, inside);
+  std::vector<ResnetConv> convs = {{"conv", 3, inside, block.stride}, {"conv", 3, block.out}};
+  if (block.bottleneck) convs = {{"conv", 1, inside}, {"conv", 3, inside, block.stride}, {"conv", 1, block.out}};
+  for (std::size_t k = 1; k <= convs.size(); ++k) {
+    ResnetConv& conv = convs[k - 1];
+    conv.label += std::to_string(k);
+    add_resnet_conv(layers, behind, conv);
+    const std::string norm = fmt::format("bn{}", k);
+    if (k < convs.size()) behind.both(layers, norm, conv.channels);
+    else behind.norm(layers, norm, conv.channels);
   }
-  add_resnet_conv(layers, behind, 3, inside, stride);
-  behind.both(layers, inside);
-  add_resnet_conv(layers, behind, bottleneck ? 1 : 3, out, 1);
-  behind.norm(layers, out);
-  if (stride != 1 || in != out) {
-    add_resnet_conv(shortcut, behind, 1, out, stride);
-    behind.norm(shortcut, out);
+  if (block.stride != 1 || block.in != block.out) {
+    add_resnet_conv(shortcut, behind, {"downsample.0", 1, block.out, block.stride});
+    behind.norm(shortcut, "downsample.1", block.out);
   }
-  return residual_block(std::move(layers), std::move(shortcut));
+  return residual_block(block.label, std::move(layers), std::move(shortcut));
 }
 
 Value resnet_layers(const Choice& numbers, const Shape& input) {
@@ -73,19 +84,23 @@ Value resnet_layers(const Choice& numbers, const Shape& input) {
   const std::size_t given = whole_number(numbers, "width", 0), standard = stages.count() == 4 ? 64 : 16;
   const std::size_t width = given > 0 ? given : standard;
   Value::List list;
-  add_resnet_conv(list, behind, large_stem ? 7 : 3, width, large_stem ? 2 : 1);
-  behind.both(list, width);
+  add_resnet_conv(list, behind, {"conv1", large_stem ? 7u : 3u, width, large_stem ? 2u : 1u});
+  behind.both(list, "bn1", width);
   if (large_stem) add_layer(list, "max_pool 3 stride 2 padding 1");
   std::size_t last = width;
   for (std::size_t k = 0; k < stages.count(); ++k)
     for (std::size_t i = 0; i < stages.blocks[k]; ++i) {
       const std::size_t out = (width << k) * (stages.bottleneck ? 4 : 1);
-      list.push_back(resnet_block(behind, stages.bottleneck, last, out, k > 0 && i == 0 ? 2 : 1));
+      list.push_back(resnet_block(behind, {.label = fmt::format("layer{}.{}", k + 1, i),
+                                           .bottleneck = stages.bottleneck,
+                                           .in = last,
+                                           .out = out,
+                                           .stride = k > 0 && i == 0 ? 2u : 1u}));
       behind.activation(list);
       last = out;
     }
   add_layer(list, "global_pool");
-  add_layer(list, "dense {}", whole_number(numbers, "classes"));
+  add_layer(list, "fc: dense {}", whole_number(numbers, "classes"));
   return Value(std::move(list));
 }
 

@@ -18,6 +18,15 @@ inline Sequence sequence_given(const Choice& layer, const Shape& input) {
   return {input[0], input[1]};
 }
 
+// A number of a row as one of so many words.
+template <class Real>
+std::size_t word_in(std::string_view layer, Real x, std::size_t words) {
+  if (!(x >= 0 && x < Real(words) && x == Real(std::size_t(x))))
+    throw Error("layer \"{}\" is given {} as a word, but has {} words; give whole numbers from 0 to {}", layer, x,
+                words, words - 1);
+  return std::size_t(x);
+}
+
 // Steps of a sequence, or the one of a list.
 inline std::size_t steps_of(const Shape& input) { return input.rank() == 2 ? input[0] : 1; }
 

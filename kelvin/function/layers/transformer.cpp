@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transformer on words: embedding, positions, blocks with normalisation first, one more at the end, and a number for
-// each word, its weight that of the embedding if tied.
+// each word, its weight that of the embedding if tied. Labels of the blocks are those of PyTorch's TransformerEncoder.
 #include "kelvin/function/architecture.h"
 #include "kelvin/function/layers/sequence.h"
 
@@ -21,13 +21,16 @@ constexpr Parameter transformer_parameters[] = {
 Value transformer_layers(const Choice& c, const Shape&) {
   const std::size_t words = whole_number(c, "vocabulary"), width = whole_number(c, "width");
   const std::size_t given = whole_number(c, "units", 0), units = given > 0 ? given : 4 * width;
-  std::vector<std::string> names = {fmt::format("embedding {} {}", words, width), "positional"};
-  const std::string block = fmt::format("transformer_block {} {} causal {} activation {}", whole_number(c, "heads"),
-                                        units, int(is_set(c, "causal")), c.text("activation"));
-  names.insert(names.end(), whole_number(c, "depth"), block);
-  names.push_back("layer_norm");
-  names.push_back(is_set(c, "tied") ? "tied" : fmt::format("dense {}", words));
-  return Value(names);
+  Value::List list;
+  add_layer(list, "embedding: embedding {} {}", words, width);
+  add_layer(list, "positions: positional");
+  for (std::size_t k = 0, depth = whole_number(c, "depth"); k < depth; ++k)
+    add_layer(list, "encoder.layers.{}: transformer_block {} {} causal {} activation {}", k, whole_number(c, "heads"),
+              units, int(is_set(c, "causal")), c.text("activation"));
+  add_layer(list, "encoder.norm: layer_norm");
+  if (is_set(c, "tied")) add_layer(list, "head: tied");
+  else add_layer(list, "head: dense {}", words);
+  return Value(std::move(list));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention A and two fully connected layers F, each added to what it is given, normalised (N) first or last:
 //   z = x + A(N(x)), y = z + F(N(z))    or    z = N(x + A(x)), y = N(z + F(z))
+// Labels are those of PyTorch's TransformerEncoderLayer.
 #include <algorithm>
 
+#include "kelvin/function/activation.h"
 #include "kelvin/function/affine.h"
 #include "kelvin/function/layers/sequence.h"
 #include "kelvin/function/stack.h"
@@ -21,23 +23,30 @@ constexpr Parameter transformer_block_parameters[] = {
 using Names = std::vector<std::string>;
 
 // Layers whose outputs are added to their inputs, and those that follow, in turn.
-std::vector<Names> transformer_block_branches(const Choice& c) {
-  const std::string attention = fmt::format("attention {} {}", whole_number(c, "heads"), int(is_set(c, "causal")));
-  const std::string forward = fmt::format("feed_forward {} {}", whole_number(c, "units"), c.text("activation"));
-  if (is_first_word(c, "norm", "first", "last")) return {{"layer_norm", attention}, {}, {"layer_norm", forward}, {}};
-  return {{attention}, {"layer_norm"}, {forward}, {"layer_norm"}};
+std::vector<Names> transformer_block_branches(const Choice& c, std::size_t width) {
+  const std::string activation = c.text("activation");
+  activation_named(activation);
+  Names attention = {fmt::format("self_attn: attention {} {}", whole_number(c, "heads"), int(is_set(c, "causal")))};
+  Names forward = {fmt::format("linear1: dense {}", whole_number(c, "units")), activation,
+                   fmt::format("linear2: dense {}", width)};
+  if (!is_first_word(c, "norm", "first", "last"))
+    return {attention, {"norm1: layer_norm"}, forward, {"norm2: layer_norm"}};
+  attention.insert(attention.begin(), "norm1: layer_norm");
+  forward.insert(forward.begin(), "norm2: layer_norm");
+  return {attention, {}, forward, {}};
 }
 
-Value transformer_block_layers(const Choice& c, const Shape&) {
+Value transformer_block_layers(const Choice& c, const Shape& input) {
   Names all;
-  for (const Names& names : transformer_block_branches(c)) all.insert(all.end(), names.begin(), names.end());
+  for (const Names& names : transformer_block_branches(c, sequence_given(c, input).numbers))
+    all.insert(all.end(), names.begin(), names.end());
   return Value(all);
 }
 
 LayerPlan transformer_block_plan(const Choice& numbers, const Shape& input) {
-  sequence_given(numbers, input);
+  const std::size_t width = sequence_given(numbers, input).numbers;
   LayerPlan plan{.numbers = numbers, .input = input, .output = input};
-  for (const Names& names : transformer_block_branches(numbers))
+  for (const Names& names : transformer_block_branches(numbers, width))
     plan.branches.push_back(plan_layers(Value(names), input));
   return plan;
 }

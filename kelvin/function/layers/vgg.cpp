@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VGG networks (Simonyan and Zisserman 2015): convolutions of 3 x 3 pixels, halved images between their stages.
+// VGG networks (Simonyan and Zisserman 2015): convolutions of 3 x 3 pixels, halved images between their stages. Labels
+// are those of torchvision, whose dense layers have two others between them.
 #include "kelvin/function/architecture.h"
 
 namespace kelvin {
@@ -28,18 +29,18 @@ Value vgg_layers(const Choice& numbers, const Shape&) {
   for (std::size_t stage = 0; stage < 5; ++stage) {
     const std::size_t channels = whole_number(numbers, "width") << std::min(stage, widest_stage);
     for (std::size_t k = 0; k < convolutions[row][stage]; ++k) {
-      add_layer(list, "conv 3 {} padding 1", channels);
-      behind.both(list, channels);
+      add_layer(list, "{}: conv 3 {} padding 1", place_in("features", list), channels);
+      behind.both(list, place_in("features", list), channels);
     }
     add_layer(list, "{} 2", pool);
   }
   add_layer(list, "flatten");
   for (std::size_t k = 0; hidden > 0 && k < 2; ++k) {
-    add_layer(list, "dense {}", hidden);
+    add_layer(list, "classifier.{}: dense {}", 3 * k, hidden);
     behind.activation(list);
     if (numbers.number("drop") != 0) add_layer(list, "dropout {}", numbers.number("drop"));
   }
-  add_layer(list, "dense {}", whole_number(numbers, "classes"));
+  add_layer(list, "classifier{}: dense {}", hidden > 0 ? ".6" : "", whole_number(numbers, "classes"));
   return Value(std::move(list));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vision transformer: patches of an image, a token for the class, positions, blocks with normalisation first, and a
-// number for each class from the token.
+// number for each class from the token. Labels of the blocks are those of PyTorch's TransformerEncoder.
 #include "kelvin/function/architecture.h"
 #include "kelvin/function/layers/sequence.h"
 
@@ -20,13 +20,17 @@ constexpr Parameter vit_parameters[] = {
 Value vit_layers(const Choice& c, const Shape&) {
   const std::size_t width = whole_number(c, "width"), given = whole_number(c, "units", 0);
   const auto [high, wide] = height_and_width(c, "patch");
-  std::vector<std::string> names = {fmt::format("patches {}x{} {}", high, wide, width), "class_token", "positional"};
-  const std::string block = fmt::format("transformer_block {} {} activation {}", whole_number(c, "heads"),
-                                        given > 0 ? given : 4 * width, c.text("activation"));
-  names.insert(names.end(), whole_number(c, "depth"), block);
-  for (const std::string& name : {std::string("layer_norm"), std::string("first_step")}) names.push_back(name);
-  names.push_back(fmt::format("dense {}", whole_number(c, "classes")));
-  return Value(names);
+  Value::List list;
+  add_layer(list, "conv_proj: patches {}x{} {}", high, wide, width);
+  list.push_back(Value::Group{{"name", "class_token"}, {"label", Value::Group{{"token", "class_token"}}}});
+  list.push_back(Value::Group{{"name", "positional"}, {"label", Value::Group{{"weight", "pos_embedding"}}}});
+  for (std::size_t k = 0, depth = whole_number(c, "depth"); k < depth; ++k)
+    add_layer(list, "encoder.layers.{}: transformer_block {} {} activation {}", k, whole_number(c, "heads"),
+              given > 0 ? given : 4 * width, c.text("activation"));
+  add_layer(list, "encoder.norm: layer_norm");
+  add_layer(list, "first_step");
+  add_layer(list, "head: dense {}", whole_number(c, "classes"));
+  return Value(std::move(list));
 }
 
 }  // namespace

@@ -19,30 +19,33 @@ Value wide_resnet_layers(const Choice& numbers, const Shape&) {
   if (depth < 10 || depth % 6 != 4)
     throw layer_error(numbers, "has depth {}; give 6 n + 4, such as 16, 22, 28 or 40", depth);
   const NormAndActivation before(numbers);
-  const auto conv = [&](Value::List& to, std::size_t kernel, std::size_t channels, std::size_t stride) {
-    add_layer(to, "conv {} {} stride {} padding {} bias {}", kernel, channels, stride, kernel / 2,
+  const auto conv = [&](Value::List& to, const char* label, std::size_t kernel, std::size_t channels,
+                        std::size_t stride) {
+    add_layer(to, "{}: conv {} {} stride {} padding {} bias {}", label, kernel, channels, stride, kernel / 2,
               before.normalises() ? 0 : 1);
   };
   Value::List list;
-  conv(list, 3, width, 1);
+  conv(list, "conv1", 3, width, 1);
   std::size_t last = width;
   for (std::size_t stage = 0; stage < 3; ++stage)
     for (std::size_t i = 0; i < (depth - 4) / 6; ++i) {
       const std::size_t channels = (whole_number(numbers, "factor") * width) << stage;
       const std::size_t stride = stage > 0 && i == 0 ? 2 : 1;
       const bool same = channels == last && stride == 1;
+      const std::string label = fmt::format("block{}.layer.{}", stage + 1, i);
       Value::List layers, shortcut;
-      before.both(same ? layers : list, last);  // which the shortcut shares if it is a convolution
-      conv(layers, 3, channels, stride);
-      before.both(layers, channels);
-      conv(layers, 3, channels, 1);
-      if (!same) conv(shortcut, 1, channels, stride);
-      list.push_back(residual_block(std::move(layers), std::move(shortcut)));
+      if (same) before.both(layers, "bn1", last);
+      else before.both(list, label + ".bn1", last);  // which the shortcut, a convolution, shares
+      conv(layers, "conv1", 3, channels, stride);
+      before.both(layers, "bn2", channels);
+      conv(layers, "conv2", 3, channels, 1);
+      if (!same) conv(shortcut, "convShortcut", 1, channels, stride);
+      list.push_back(residual_block(label, std::move(layers), std::move(shortcut)));
       last = channels;
     }
-  before.both(list, last);
+  before.both(list, "bn1", last);
   add_layer(list, "global_pool");
-  add_layer(list, "dense {}", whole_number(numbers, "classes"));
+  add_layer(list, "fc: dense {}", whole_number(numbers, "classes"));
   return Value(std::move(list));
 }
 

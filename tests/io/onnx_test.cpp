@@ -121,7 +121,7 @@ TEST(Onnx, MistakesGetOneSentenceThatNamesTheNode) {
   const std::string turned =
       node("Transpose", {"x"}, "t", part(5, part(1, "perm") + whole(8, 1) + whole(8, 0) + whole(8, 2)));
   const std::string skip = node("Relu", {"x"}, "a") + node("Tanh", {"a"}, "b") + node("Relu", {"b"}, "c");
-  for (const auto& [bytes, sentence] : std::initializer_list<Mistake>{
+  for (const Mistake& mistake : std::initializer_list<Mistake>{
            {"", "f: not a network in ONNX that can be read (it holds no graph)"},
            {"PK\x03\x04 is another format", "f: not a network in ONNX that can be read"},
            {file_of(product, 8), "f: its operators are those of opset 8; save it with an opset from 9 to 26"},
@@ -150,8 +150,8 @@ TEST(Onnx, MistakesGetOneSentenceThatNamesTheNode) {
             "is the mean over axes (1)"},
            {file_of(node("MaxPool", {"x"}, "y")), "is not one of images"},
        }) {
-    const std::string error = error_of([&] { parse_onnx(bytes, "f"); });
-    EXPECT_THAT(error, HasSubstr(sentence));
+    const std::string error = error_of([&] { parse_onnx(mistake.bytes, "f"); });
+    EXPECT_THAT(error, HasSubstr(mistake.sentence));
     EXPECT_EQ(error.find('\n'), std::string::npos);
   }
 }

@@ -39,6 +39,8 @@ class OnnxGraphReader {
     if (extents.size() == 3) network_.input = {extents[0], extents[1], extents[2]};
     OnnxList list{.prefix = "", .shape = network_.input};
     add_chain(graph_.input, graph_.output, list);
+    if (list.steps_first || list.directions != OnnxDirections::none)
+      throw Error("its output \"{}\" has steps before rows; transpose it back", graph_.output);
     network_.layers = std::move(list.layers);
     return std::move(network_);
   }
@@ -107,7 +109,7 @@ class OnnxGraphReader {
                   .steps_first = step.list.steps_first};
     add_chain(from, to, list);
     --nested_;
-    if (list.steps_first != step.list.steps_first || list.directions)
+    if (list.steps_first != step.list.steps_first || list.directions != OnnxDirections::none)
       step.refuse("joins sequences of different layouts; transpose all or none");
     return list;
   }

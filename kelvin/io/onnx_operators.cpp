@@ -89,7 +89,7 @@ void add_mean(OnnxStep& s) {
     if (axis < 0) axis += rank;
   std::ranges::sort(axes);
   if (rank == 4 && axes == std::vector<double>{2, 3}) return s.add("global_pool");
-  if (rank == 3 && axes == std::vector<double>{1}) return s.add("mean_over_steps");
+  if (rank == 3 && axes == std::vector<double>{1} && !s.list.steps_first) return s.add("mean_over_steps");
   s.refuse("is the mean over axes ({}); means over all pixels, or over all steps, are read", fmt::join(axes, ", "));
 }
 
@@ -221,9 +221,18 @@ void add_flatten(OnnxStep& s) {
   flatten(s);
 }
 
+// Of extents of 1 only: behind a pool, or the directions of a recurrent operator.
+void add_squeeze(OnnxStep& s) {
+  if (s.list.directions != OnnxDirections::none) s.list.directions = OnnxDirections::none;
+  else if (s.list.shape.rank() > 1) s.refuse("takes an extent of 1 from {}, which has none", s.list.shape.text());
+}
+
 void add_reshape(OnnxStep& s) {
   const std::vector<double>& to = s.weight(1).values;
   const double count = double(s.list.shape.size());
+  if (s.list.directions == OnnxDirections::behind_rows && to.size() == 3 &&
+      (to[2] == -1 || to[2] == double(s.list.shape[1])))
+    return add_squeeze(s);
   if (to.size() == 2 && (to[1] == count || (to[1] == -1 && to[0] != -1))) return flatten(s);
   if (to.size() != 4 || s.list.shape.rank() != 1 ||
       std::ranges::any_of(to.begin() + 1, to.end(), [](double n) { return n < 1; }))
@@ -232,15 +241,14 @@ void add_reshape(OnnxStep& s) {
   s.add("reshape {:.0f} {:.0f}x{:.0f}", to[1], to[2], to[3]);
 }
 
-// Of extents of 1 only: behind a pool, or the directions of a recurrent operator.
-void add_squeeze(OnnxStep& s) {
-  if (s.list.directions) s.list.directions = false;
-  else if (s.list.shape.rank() > 1) s.refuse("takes an extent of 1 from {}, which has none", s.list.shape.text());
-}
-
 void add_transpose(OnnxStep& s) {
-  const std::vector<double> order = s.numbers("perm", {});
-  if (s.list.shape.rank() != 2 || s.list.directions || order != std::vector<double>{1, 0, 2})
+  using Order = std::vector<double>;
+  const Order order = s.numbers("perm", {});
+  if (s.list.directions == OnnxDirections::before_rows && order == Order{0, 2, 1, 3}) {
+    s.list.directions = OnnxDirections::behind_rows;
+    return;
+  }
+  if (s.list.shape.rank() != 2 || s.list.directions != OnnxDirections::none || order != Order{1, 0, 2})
     s.refuse("turns {} in the order ({}); rows and steps of a sequence can be exchanged", s.list.shape.text(),
              fmt::join(order, ", "));
   s.list.steps_first = !s.list.steps_first;
@@ -256,7 +264,8 @@ void add_gather(OnnxStep& s) {
     return s.put("weight", table);
   }
   const Array& index = s.weight(1);
-  const bool of_steps = s.list.shape.rank() == 2 && !s.list.directions && axis == (s.list.steps_first ? 0 : 1);
+  const bool of_steps =
+      s.list.shape.rank() == 2 && s.list.directions == OnnxDirections::none && axis == (s.list.steps_first ? 0 : 1);
   if (!of_steps || index.values.size() != 1 || (index.values[0] != -1 && index.values[0] != 0))
     s.refuse("takes a part of {}; the first or the last step of a sequence can be taken", s.list.shape.text());
   s.list.steps_first = false;
@@ -310,7 +319,7 @@ void add_recurrent(OnnxStep& s) {
   }
   if (s.output > 1) s.refuse("hands on the state of its cells; its outputs are read");
   s.add("{} {} output {}", cell.ours, units, s.output == 0 ? "all" : "last");
-  s.list.directions = s.output == 0;
+  s.list.directions = s.output == 0 ? OnnxDirections::before_rows : OnnxDirections::none;
   s.list.steps_first = s.output == 0;
   s.put("weight_ih_l0", gates_in_order(cell, weight, 0, units, in));
   s.put("weight_hh_l0", gates_in_order(cell, recurrence, 0, units, units));

@@ -9,6 +9,9 @@
 
 namespace kelvin {
 
+// The extent of 1 that recurrent operators leave for their directions.
+enum class OnnxDirections { none, before_rows, behind_rows };
+
 // Layers that follow each other, and what comes out of the last of them.
 struct OnnxList {
   std::string prefix;  // what the names of their weights begin with, before their place in the list
@@ -16,7 +19,7 @@ struct OnnxList {
   Value::List layers = {};
   std::size_t unbiased = 0;  // units of the last layer, if it is a dense one that a bias may follow
   bool steps_first = false;  // steps x rows x numbers, which recurrent operators ask for
-  bool directions = false;   // steps x directions x rows x numbers, which they leave
+  OnnxDirections directions = OnnxDirections::none;
 };
 
 // A node that is to become a layer of a list.

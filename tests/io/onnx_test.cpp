@@ -106,7 +106,7 @@ std::string file_of(const std::string& graph, std::uint64_t opset = 17,
 
 TEST(Onnx, TheInputsThemselvesAreTheShortcut) {
   const std::string relu = node("Relu", {"x"}, "a");
-  for (const std::vector<std::string> terms : {std::vector<std::string>{"x", "a"}, {"a", "x"}})
+  for (const std::vector<std::string>& terms : {std::vector<std::string>{"x", "a"}, {"a", "x"}})
     EXPECT_EQ(to_json(parse_onnx(file_of(relu + node("Add", terms, "y")), "f").layers),
               "[{\"residual\":[\"relu\"],\"shortcut\":[]}]");
 }
@@ -118,8 +118,10 @@ TEST(Onnx, MistakesGetOneSentenceThatNamesTheNode) {
   struct Mistake {
     std::string bytes, sentence;
   };
+  const std::string turned =
+      node("Transpose", {"x"}, "t", part(5, part(1, "perm") + whole(8, 1) + whole(8, 0) + whole(8, 2)));
   const std::string skip = node("Relu", {"x"}, "a") + node("Tanh", {"a"}, "b") + node("Relu", {"b"}, "c");
-  for (const auto& [bytes, sentence] : std::initializer_list<Mistake>{
+  for (const Mistake& mistake : std::initializer_list<Mistake>{
            {"", "f: not a network in ONNX that can be read (it holds no graph)"},
            {"PK\x03\x04 is another format", "f: not a network in ONNX that can be read"},
            {file_of(product, 8), "f: its operators are those of opset 8; save it with an opset from 9 to 26"},
@@ -143,10 +145,13 @@ TEST(Onnx, MistakesGetOneSentenceThatNamesTheNode) {
            {file_of(tensor("w", {3, 4}, 6, 10)), "numbers of type 10; float, double, int32 and int64 are read"},
            {file_of(node("Conv", {"x", "w"}, "y") + w), "has a weight of 2 extents; those of images have 4"},
            {file_of(node("Flatten", {"x"}, "y", attribute("axis", 2))), "has axis 2; 1 is read"},
+           {file_of(turned + node("Relu", {"t"}, "y"), 17, {0, 4, 3}), "its output \"y\" has steps before rows"},
+           {file_of(turned + node("ReduceMean", {"t"}, "y", part(5, part(1, "axes") + whole(8, 1))), 17, {0, 4, 3}),
+            "is the mean over axes (1)"},
            {file_of(node("MaxPool", {"x"}, "y")), "is not one of images"},
        }) {
-    const std::string error = error_of([&] { parse_onnx(bytes, "f"); });
-    EXPECT_THAT(error, HasSubstr(sentence));
+    const std::string error = error_of([&] { parse_onnx(mistake.bytes, "f"); });
+    EXPECT_THAT(error, HasSubstr(mistake.sentence));
     EXPECT_EQ(error.find('\n'), std::string::npos);
   }
 }

@@ -83,6 +83,7 @@ void Chain<Real>::lay_out() {
 template <class Real>
 void Chain<Real>::use_threads(std::size_t threads) {
   workspace_.use_threads(threads, program_->scheme().proposes);
+  energy_.estimate.use_threads(threads);
 }
 
 template <class Real>

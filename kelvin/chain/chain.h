@@ -60,7 +60,7 @@ class Chain {
   void take(const Replica<Real>&);  // in place of its own; the gradient is taken anew, on the rows of the last one
   double energy_on(Batch rows);     // U at q, changing nothing
 
-  void use_threads(std::size_t threads);  // for parts of many numbers; bytes do not depend on them
+  void use_threads(std::size_t threads);  // for parts of many numbers and shares of rows; bytes do not depend on them
 
   void step();
   void step_and_read();  // the same step, which also takes the readings that `reading` returns

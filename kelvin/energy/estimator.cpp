@@ -29,7 +29,6 @@ void Estimator<Real>::share_rows(std::size_t shares, std::size_t rows, RowTeam t
   team_ = std::move(team);
   all_rows_.resize(rows);
   std::iota(all_rows_.begin(), all_rows_.end(), 0u);
-  levels_.resize(std::size_t(std::countr_zero(shares)) + 1);
 }
 
 template <class Real>
@@ -97,9 +96,7 @@ double Estimator<Real>::in_shares(Potential<Real>& U, std::span<const Real> q, c
   if (shares_ == 1) return plain(U, q, e, g);
   Evaluation rows = e;
   if (e.rows.empty()) rows.rows = all_rows_;
-  const std::size_t mine = shares_ / team_.size;
-  for (auto& level : levels_) level.resize(g.size());  // constraints may have numbers of their own in g
-  const double energy = branch(U, q, rows, team_.rank * mine, mine, g);
+  const double energy = my_branch(U, q, rows, g);
   if (team_.size == 1) return energy;
   Packer pack;
   pack(energy);
@@ -107,14 +104,45 @@ double Estimator<Real>::in_shares(Potential<Real>& U, std::span<const Real> q, c
   return trunk(team_.everyone(pack.bytes), g);
 }
 
+// The branch of this rank: its own branches, one a thread, added pairwise.
+template <class Real>
+double Estimator<Real>::my_branch(Potential<Real>& U, std::span<const Real> q, const Evaluation& e, std::span<Real> g) {
+  const std::size_t mine = shares_ / team_.size, first = team_.rank * mine;
+  const std::size_t count = std::bit_floor(std::min(std::max<std::size_t>(threads_, 1), mine));
+  auto& [threads, works] = branches_;
+  if (works.size() != count) {
+    works = std::vector<BranchWork>(count);
+    for (BranchWork& work : works) {
+      work.levels.resize(std::size_t(std::countr_zero(mine)) + 1);
+      if (count > 1) work.U = U.clone();
+    }
+    threads = count > 1 ? std::make_unique<Threads>(count) : nullptr;
+  }
+  for (BranchWork& work : works)
+    for (auto& level : work.levels) level.resize(g.size());  // constraints may have numbers of their own in g
+  if (count == 1) return branch(U, q, e, first, mine, works[0], g);
+  threads->each(count, [&](std::size_t k) {
+    BranchWork& work = works[k];
+    work.g.resize(g.size());
+    work.energy = branch(*work.U, q, e, first + k * mine / count, mine / count, work, work.g);
+  });
+  for (std::size_t apart = 1; apart < count; apart *= 2)
+    for (std::size_t k = 0; k < count; k += 2 * apart) {
+      for (std::size_t i = 0; i < g.size(); ++i) works[k].g[i] += works[k + apart].g[i];
+      works[k].energy += works[k + apart].energy;
+    }
+  std::ranges::copy(works[0].g, g.begin());
+  return works[0].energy;
+}
+
 // The weighted sum over some of the shares, into g.
 template <class Real>
 double Estimator<Real>::branch(Potential<Real>& U, std::span<const Real> q, const Evaluation& e, std::size_t first,
-                               std::size_t count, std::span<Real> g) {
+                               std::size_t count, BranchWork& work, std::span<Real> g) {
   if (count > 1) {
-    const std::span<Real> other = levels_[std::size_t(std::countr_zero(count))];
-    const double left = branch(U, q, e, first, count / 2, g);
-    const double right = branch(U, q, e, first + count / 2, count / 2, other);
+    const std::span<Real> other = work.levels[std::size_t(std::countr_zero(count))];
+    const double left = branch(U, q, e, first, count / 2, work, g);
+    const double right = branch(U, q, e, first + count / 2, count / 2, work, other);
     for (std::size_t i = 0; i < g.size(); ++i) g[i] += other[i];
     return left + right;
   }

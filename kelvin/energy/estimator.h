@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kelvin/core/noise.h"
+#include "kelvin/core/parallel.h"
 #include "kelvin/energy/mask.h"
 #include "kelvin/energy/potential.h"
 
@@ -33,12 +34,13 @@ class Estimator {
   void anchor(std::uint64_t every) { anchor_every_ = every; }
   // Rows are taken in shares, a power of two, and their gradients added pairwise, as a tree: ranks that each take a
   // branch of it get the same bytes as one that takes them all. The size of the team is a power of two, too, and not
-  // larger.
+  // larger. So do threads, which need not be: the largest power of two of them is used.
   void share_rows(std::size_t shares, std::size_t rows, RowTeam);
+  void use_threads(std::size_t threads) { threads_ = threads; }
 
   bool noisy() const { return !masks_.empty() || !noises_.empty() || anchor_every_ > 0; }
   void arrange(std::span<const Block>);
-  void prepare(const Stream&);                     // draws what the next evaluations see; its step counts them
+  void prepare(const Stream&);                    // draws what the next evaluations see; its step counts them
   std::span<Real> memory() { return anchored_; }  // numbers that last from evaluation to evaluation
 
   // U at q, its gradient in g; `offsets` are those of the potential's blocks.
@@ -51,8 +53,7 @@ class Estimator {
   double with_masks(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::span<Real> g);
   double with_anchor(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::span<Real> g);
   double in_shares(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::span<Real> g);
-  double branch(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::size_t first, std::size_t count,
-                std::span<Real> g);
+  double my_branch(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::span<Real> g);
   double trunk(const std::vector<std::string>& ranks, std::span<Real> g) const;
   double plain(Potential<Real>& U, std::span<const Real> q, const Evaluation& e, std::span<Real> g) {
     return U({q.data(), offsets.data()}, e, {g.data(), offsets.data()});
@@ -74,13 +75,33 @@ class Estimator {
 
   std::uint64_t anchor_every_ = 0;
   bool anchor_due_ = false;
-  std::size_t size_ = 0;                     // numbers that the anchor has
-  std::vector<Real> anchored_, correction_;  // anchored_: the anchor, the slope there, U there, and whether there is one
+  std::size_t size_ = 0;  // numbers that the anchor has
+  std::vector<Real> anchored_,
+      correction_;  // anchored_: the anchor, the slope there, U there, and whether there is one
 
-  std::size_t shares_ = 1;
+  // What evaluates a branch of the tree, on a thread of its own where there are several.
+  struct BranchWork {
+    std::unique_ptr<Potential<Real>> U;     // its own one; null: the chain's
+    std::vector<std::vector<Real>> levels;  // the right branch at each height
+    std::vector<Real> g;
+    double energy = 0;
+  };
+  // Copies of an estimator begin without.
+  struct BranchThreads {
+    std::unique_ptr<Threads> threads;
+    std::vector<BranchWork> works;
+    BranchThreads() = default;
+    BranchThreads(const BranchThreads&) {}
+    BranchThreads(BranchThreads&&) = default;
+    BranchThreads& operator=(BranchThreads&&) = default;
+  };
+  double branch(Potential<Real>&, std::span<const Real> q, const Evaluation&, std::size_t first, std::size_t count,
+                BranchWork&, std::span<Real> g);
+
+  std::size_t shares_ = 1, threads_ = 1;
   RowTeam team_;
   std::vector<std::uint32_t> all_rows_;
-  std::vector<std::vector<Real>> levels_;  // the right branch at each height of the tree
+  BranchThreads branches_;
 };
 
 }  // namespace kelvin

@@ -111,10 +111,9 @@ struct RunSettings {
     field("every", every,
           "keep a draw every so many steps; 0 keeps 1000 draws, or the last state only for `kelvin train`");
     field("walkers", walkers, "chains; independent, unless coupling says otherwise");
-    field(
-        "row_shares", row_shares,
-        "take every gradient in so many shares of its rows (1, 2, 4, 8, ...), which several ranks for each walker can "
-        "share: docs/walkers.md");
+    field("row_shares", row_shares,
+          "take every gradient in so many shares of its rows (1, 2, 4, 8, ...), which the threads or ranks of each "
+          "walker share: docs/walkers.md");
     field("log_every", log_every, "steps between lines of log.jsonl; 0 writes 20 of them");
     field("checkpoint_every", checkpoint_every,
           "steps between checkpoints; 0 writes one with every line of log.jsonl and at least every 30 seconds");

@@ -30,5 +30,31 @@ TEST(SharedRows, AddUpToTheWholeGradient) {
     }
 }
 
+TEST(SharedRows, HaveTheSameBytesOnAnyNumberOfThreads) {
+  const auto problem =
+      make_problem<float>(read_run_settings(parse_toml(
+                              "data = { generator = { name = \"spiral\", rows = 37 } }\n"
+                              "model = { layers = [\"dense 6\", \"batch_norm\", \"dropout .2\", \"tanh\", \"dense 1\"],"
+                              " loss = \"binary_cross_entropy\" }\n",
+                              "test")),
+                          [](std::string_view) {});
+  std::vector<float> q(problem.recipe.size);
+  normals({1, 0, 0, 0}, 0, std::span(q));
+  const auto slopes = [&](std::size_t shares, std::size_t threads) {
+    Energy<float> shared = *problem.energy;
+    shared.estimate.share_rows(shares, shared.rows(), {});
+    shared.estimate.use_threads(threads);
+    std::vector<float> g(q.size());
+    double U = shared(q, {.rows = {}, .stream = {7, 0, 1, 0}}, g);
+    Energy<float> copy = shared;  // begins without threads
+    for (Energy<float>* energy : {&shared, &copy}) U += (*energy)(q, {.rows = {}, .stream = {7, 0, 2, 0}}, g);
+    g.push_back(float(U));
+    return g;
+  };
+  for (const std::size_t shares : {2, 8})
+    for (const std::size_t threads : {2, 3, 4, 16}) EXPECT_EQ(slopes(shares, threads), slopes(shares, 1));
+  EXPECT_NE(slopes(2, 2), slopes(8, 2));
+}
+
 }  // namespace
 }  // namespace kelvin

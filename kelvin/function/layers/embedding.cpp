@@ -2,8 +2,9 @@
 // A row of the weight for each word of a sequence: y_t = E[x_t].
 #include <algorithm>
 
-#include "kelvin/function/affine.h"
+#include "kelvin/function/additions.h"
 #include "kelvin/function/layers.h"
+#include "kelvin/function/layers/words.h"
 
 namespace kelvin {
 namespace {
@@ -43,22 +44,14 @@ class EmbeddingLayer final : public Layer<Real> {
     if (!wants(slopes, 0)) return;
     Real* g = slopes.g[0];
     if (slopes.keep == 0) std::fill_n(g, words_ * numbers_, Real(0));
-    else if (slopes.keep != 1)
-      for (std::size_t k = 0; k < words_ * numbers_; ++k) g[k] *= slopes.keep;
-    for (std::size_t at = 0; at < pass.rows * steps_; ++at) {
-      Real* of_word = g + word(pass.x[at]) * numbers_;
-      for (std::size_t k = 0; k < numbers_; ++k) of_word[k] += slopes.share * pass.dy[at * numbers_ + k];
-    }
+    else if (slopes.keep != 1) put_shares(words_ * numbers_, g, Real(0), slopes.keep, g);
+    for (std::size_t at = 0; at < pass.rows * steps_; ++at)
+      put_shares(numbers_, pass.dy + at * numbers_, slopes.share, Real(1), g + word(pass.x[at]) * numbers_);
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<EmbeddingLayer>(*this); }
 
  private:
-  std::size_t word(Real x) const {
-    if (!(x >= 0 && x < Real(words_) && x == Real(std::size_t(x))))
-      throw Error("layer \"embedding\" is given {} as a word, but has {} words; give whole numbers from 0 to {}", x,
-                  words_, words_ - 1);
-    return std::size_t(x);
-  }
+  std::size_t word(Real x) const { return word_of_input(x, words_); }
   std::size_t steps_, words_, numbers_;
 };
 

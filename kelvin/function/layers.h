@@ -19,6 +19,7 @@ struct LayerPlan {
   std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
   std::size_t kept = 0;                               // numbers that it keeps of a row besides its outputs
   double multiply_adds = 0;                           // of a forward pass of one row, those of branches aside
+  std::size_t fewest_rows = 1;                        // with fewer at once it is slow
   std::uint16_t place = 0;                            // among all layers, for what is drawn at random
   // Its first block is that of this layer, counted from 0 in the list in which both stand: one block of the network.
   std::optional<std::size_t> shares = {};

@@ -116,7 +116,7 @@ TEST(Layers, WriteOnlyTheSlopesThatAreWanted) {
 // The same layers with a "linear" between, which keeps activations from being done by the layer before or behind.
 TEST(Layers, AreTheSameWithAnActivationOfTheirOwn) {
   const Shape image{2, 7, 6};
-  for (const std::string& first : {"conv 3 5", "batch_norm", "residual", "conv 2 3", "filter_response_norm", "gelu"})
+  for (const std::string first : {"conv 3 5", "batch_norm", "residual", "conv 2 3", "filter_response_norm", "gelu"})
     for (const std::string activation : {"relu", "tanh", "gelu"}) {
       SCOPED_TRACE(first + " " + activation);
       const auto network = [&](const std::vector<std::string>& between) {

@@ -31,6 +31,7 @@ LayerPlan recurrent_plan(const Choice& numbers, const Shape& input) {
     throw Error("layer \"{}\" from {} to {} has more than 2^31 weights; use fewer units", numbers.name, in, units);
   LayerPlan plan{
       .numbers = numbers, .input = input, .output = all ? Shape{steps, units} : Shape{units}, .takes_words = true};
+  plan.fewest_rows = 32;  // the products of a step are as tall as there are rows
   for (std::size_t l = 0; l < layers; ++l) {
     const std::size_t from = l == 0 ? in : units, out = gates * units;
     const auto add = [&](std::string_view name, const Shape& shape, Role role) {

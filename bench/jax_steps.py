@@ -220,8 +220,8 @@ cases = {
     "baoab 2 x lstm 128": lambda: baoab(char_lstm(128, 128, 2), words(), 32, 4),
     "baoab transformer 32": lambda: baoab(transformer(32, 2, 4), words(), 32, 10),
     "baoab transformer 128": lambda: baoab(transformer(128, 2, 4), words(), 32, 4),
-    "baoab resnet 18 width 16": lambda: baoab(resnet_18(16), images(3, 32), 128, 2),
-    "baoab resnet 18 width 64": lambda: baoab(resnet_18(64), images(3, 32), 32, 2),
+    "baoab resnet 18 width 16": lambda: baoab(resnet_18(16), images(3, 32), 128, 1),
+    "baoab resnet 18 width 64": lambda: baoab(resnet_18(64), images(3, 32), 32, 1),
 }
 
 

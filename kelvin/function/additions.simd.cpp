@@ -45,19 +45,11 @@ KELVIN_INLINE void put_shares_(std::size_t n, const Real* x, Real share, Real ke
 
 }  // namespace
 
-#define KELVIN_DEFINE_ADDITIONS(Real)                                               \
-  void put_sum(std::size_t n, const Real* a, const Real* b, bool relu, Real* y) {   \
-    put_sum_(n, a, b, relu, y);                                                     \
-  }                                                                                 \
-  void add_numbers(std::size_t n, const Real* x, Real* y) {                         \
-    put_sum_(n, x, y, false, y);                                                    \
-  }                                                                                 \
-  void cut_and_copy(std::size_t n, const Real* y, Real* dy, Real* copy) {           \
-    cut_and_copy_(n, y, dy, copy);                                                  \
-  }                                                                                 \
-  void put_shares(std::size_t n, const Real* x, Real share, Real keep, Real* to) {  \
-    put_shares_(n, x, share, keep, to);                                             \
-  }
+#define KELVIN_DEFINE_ADDITIONS(Real)                                                                           \
+  void put_sum(std::size_t n, const Real* a, const Real* b, bool relu, Real* y) { put_sum_(n, a, b, relu, y); } \
+  void add_numbers(std::size_t n, const Real* x, Real* y) { put_sum_(n, x, y, false, y); }                      \
+  void cut_and_copy(std::size_t n, const Real* y, Real* dy, Real* copy) { cut_and_copy_(n, y, dy, copy); }      \
+  void put_shares(std::size_t n, const Real* x, Real share, Real keep, Real* to) { put_shares_(n, x, share, keep, to); }
 KELVIN_DEFINE_ADDITIONS(float)
 KELVIN_DEFINE_ADDITIONS(double)
 

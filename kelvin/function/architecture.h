@@ -36,11 +36,11 @@ std::size_t chosen_depth(const Choice& architecture, std::span<const std::size_t
 LayerPlan architecture_plan(const Choice&, const Shape& input, const Value& layers);
 
 // `layers` makes the list of a choice and an input; how many of them have weights must not depend on the input.
-#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...)                                     \
-  LayerPlan NAME##_plan(const Choice& numbers, const Shape& input) {                                        \
-    return architecture_plan(numbers, input, layers(numbers, input));                                       \
-  }                                                                                                         \
-  extern const LayerRow NAME##_layer_row;                                                                   \
+#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...)                          \
+  LayerPlan NAME##_plan(const Choice& numbers, const Shape& input) {                             \
+    return architecture_plan(numbers, input, layers(numbers, input));                            \
+  }                                                                                              \
+  extern const LayerRow NAME##_layer_row;                                                        \
   const LayerRow NAME##_layer_row = {#NAME,   parameters,  false, NAME##_plan, nullptr, nullptr, \
                                      meaning, __VA_ARGS__, false, false,       layers};
 

@@ -9,7 +9,7 @@ namespace {
 constexpr int vectors_at_once = 4;
 constexpr std::size_t pixels_in_a_run = 32;
 template <class Real>
-constexpr std::size_t widest_pixel = vectors_at_once * lanes<Real>;
+constexpr std::size_t widest_pixel = vectors_at_once* lanes<Real>;
 
 // Narrow pixels that lie next to each other are taken so many at a time, as one pixel of as many times the channels.
 template <class Real>

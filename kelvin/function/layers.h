@@ -26,10 +26,10 @@ struct LayerPlan {
   bool needs_outputs = false;  // its backward pass reads what its forward pass wrote
   bool takes_relu = false;     // it can take the positive part of its outputs itself, which saves a pass over them
   bool relu = false;           // and is to do so
-  bool monotone = false;       // its outputs are numbers of its inputs, chosen by order: a relu may come before or behind
-  bool takes_words = false;    // it can read words and do the embedding before it itself
-  std::size_t words = 0;       // and is to do so: its first block is the embedding of so many words
-  bool shared = false;  // such a layer has written slopes of its block before it does: it adds its own
+  bool monotone = false;     // its outputs are numbers of its inputs, chosen by order: a relu may come before or behind
+  bool takes_words = false;  // it can read words and do the embedding before it itself
+  std::size_t words = 0;     // and is to do so: its first block is the embedding of so many words
+  bool shared = false;       // such a layer has written slopes of its block before it does: it adds its own
 };
 
 // Rows one after another: inputs and outputs of a forward pass, and the slopes of a backward pass.

@@ -28,7 +28,7 @@ struct Product {
   Real share = 1, keep = 0;
   const Real* bias = nullptr;  // one for each column, or none
   bool relu = false;
-  std::size_t b_rows = 0;      // with which b was packed, where that is more than the depth
+  std::size_t b_rows = 0;                  // with which b was packed, where that is more than the depth
   std::span<const Real* const> soon = {};  // rows of `depth` numbers to be asked of memory meanwhile
 };
 
@@ -39,9 +39,9 @@ struct Unpacked {
   const Real* from;
 };
 
-#define KELVIN_PRODUCTS(Real)                                 \
-  void multiply(const Product<Real>&);                        \
-  void pack(const Unpacked<Real>&, Real* to);                 \
+#define KELVIN_PRODUCTS(Real)                 \
+  void multiply(const Product<Real>&);        \
+  void pack(const Unpacked<Real>&, Real* to); \
   void pack_turned(const Unpacked<Real>&, Real* to) /* packs its transpose */
 
 KELVIN_FOR_EACH_ISA(KELVIN_PRODUCTS(float))

@@ -45,7 +45,8 @@ std::vector<PlannedStage> planned_stages(const std::vector<LayerPlan>& plans) {
       stages.push_back({plans[k]});
     }
     PlannedStage& stage = stages.back();
-    if (k + 1 < plans.size() && plans[k + 1].takes_words && stage.plan.numbers.name == "embedding" && !stage.plan.shared)
+    if (k + 1 < plans.size() && plans[k + 1].takes_words && stage.plan.numbers.name == "embedding" &&
+        !stage.plan.shared)
       stage.plan = with_embedding(stage.plan, plans[++k]);
     const Activation* behind = stage.plan.needs_outputs ? nullptr : activation_at(k + 1);
     const bool goes_on = relu_at(k + 1) && k + 2 < plans.size() && plans[k + 2].monotone;

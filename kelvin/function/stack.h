@@ -26,9 +26,9 @@ class Stack {
   struct Stage {
     std::unique_ptr<Layer<Real>> layer;
     std::size_t first_block, blocks, outputs;
-    bool shared;                   // its slopes are added to those that a later layer has written
+    bool shared;                           // its slopes are added to those that a later layer has written
     const ActivationOn<Real>* activation;  // of its outputs, where they lie; null: none
-    LargeArray<Real> values = {};  // rows x outputs
+    LargeArray<Real> values = {};          // rows x outputs
   };
   std::size_t lowest_wanted(std::span<const char> wanted) const;
   LargeArray<Real>& slopes_of(std::size_t stage) { return slopes_[stage % 2]; }

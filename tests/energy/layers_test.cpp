@@ -120,7 +120,8 @@ TEST(Layers, AreTheSameWithAnActivationOfTheirOwn) {
     for (const std::string activation : {"relu", "tanh", "gelu"}) {
       SCOPED_TRACE(first + " " + activation);
       const auto network = [&](const std::vector<std::string>& between) {
-        const Value residual = Value(Value::Group{{"residual", Value(std::vector<std::string>{"conv 3 2 padding same"})}});
+        const Value residual =
+            Value(Value::Group{{"residual", Value(std::vector<std::string>{"conv 3 2 padding same"})}});
         Value::List list = {first == "residual" ? residual : Value(first)};
         list.insert(list.end(), between.begin(), between.end());
         list.emplace_back(activation);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recurrent layers have in common: they read a sequence step by step and hand their outputs h on to the next step,
-// from h = 0 on. The inputs' products are taken for all steps at once, those of h one for each step. Inside, all rows of
-// a step lie together, so that what a step reads and writes stays in the nearest cache. An embedding before such a layer
-// is done by it. Equations, shapes, order of the gates and scale of the weights are those of PyTorch.
+// from h = 0 on. The inputs' products are taken for all steps at once, those of h one for each step. Inside, all rows
+// of a step lie together, so that what a step reads and writes stays in the nearest cache. An embedding before such a
+// layer is done by it. Equations, shapes, order of the gates and scale of the weights are those of PyTorch.
 #pragma once
 #include <algorithm>
 
@@ -67,8 +67,7 @@ class Recurrent final : public Layer<Real> {
         units_(whole_number(plan.numbers, "units")),
         all_(plan.output.rank() == 2) {
     levels_.resize(whole_number(plan.numbers, "layers"));
-    for (std::size_t l = 0; l < levels_.size(); ++l)
-      levels_[l].of_x = {l == 0 ? inputs_ : units_, gates_of_step()};
+    for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].of_x = {l == 0 ? inputs_ : units_, gates_of_step()};
     bias_.resize(gates_of_step());
   }
 
@@ -217,7 +216,8 @@ class Recurrent final : public Layer<Real> {
     }
   }
 
-  // Slopes of the gates of all steps, from dh of what each step hands on, to which is added what comes from later steps.
+  // Slopes of the gates of all steps, from dh of what each step hands on, to which is added what comes from later
+  // steps.
   void unroll(Level& level, Weights<const Real> w, std::size_t rows, Real* dh) {
     const std::size_t width = gates_of_step(), each = rows * units_;
     std::fill_n(state_slopes_.data(), each, Real(0));

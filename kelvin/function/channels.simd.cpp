@@ -37,32 +37,45 @@ struct Repeated {
   }
 };
 
-// Some channels of one pixel: where they lie, the first of them, and how many.
+// Some channels of one pixel: where they lie, the first of them, and how many. Whole vectors need no masks.
+template <bool whole>
 struct SomeChannels {
   std::size_t at, first, count;
+
+  template <class Real>
+  KELVIN_INLINE Lanes<Real> of_pixel(const Real* x) const {
+    if constexpr (whole) return load(x + at);
+    else return load_some(x + at, count);
+  }
+  template <class Real>
+  KELVIN_INLINE Lanes<Real> of_channel(const Real* x) const {
+    if constexpr (whole) return load(x + first);
+    else return load_some(x + first, count);
+  }
+  template <class Real>
+  KELVIN_INLINE void put(Real* x, Lanes<Real> v) const {
+    if constexpr (whole) store<Real>(x + at, v);
+    else store_some<Real>(x + at, v, count);
+  }
 };
 
-// Calls act(vector, channels) for the vectors of a block of channels of a pixel.
-template <class Real, int vectors>
-KELVIN_INLINE void each_vector(const ChannelRows& rows, std::size_t pixel, std::size_t first, auto&& act) {
+// Calls act(vector, channels) for the vectors of a block of channels of a pixel that begins at `at`.
+template <class Real, int vectors, bool whole>
+KELVIN_INLINE void each_vector(const ChannelRows& rows, std::size_t at, std::size_t first, auto&& act) {
   for (int v = 0; v < vectors; ++v) {
-    const std::size_t k = first + std::size_t(v * lanes<Real>), left = rows.channels - k;
-    act(v, SomeChannels{pixel * rows.stride + k, k, left < lanes<Real> ? left : std::size_t(lanes<Real>)});
+    const std::size_t k = first + std::size_t(v * lanes<Real>);
+    act(v, SomeChannels<whole>{at + k, k, whole ? std::size_t(lanes<Real>) : rows.channels - k});
   }
 }
 
-// Calls block.operator()<vectors>(first channel) for all channels.
+// Calls block.operator()<vectors, whether they are whole>(first channel) for all channels.
 template <class Real>
 KELVIN_INLINE void in_blocks(std::size_t channels, auto&& block) {
-  constexpr std::size_t all_but_one = (vectors_at_once - 1) * lanes<Real>;
-  for (std::size_t first = 0; first < channels;)
-    if (channels - first > all_but_one) {
-      block.template operator()<vectors_at_once>(first);
-      first += widest_pixel<Real>;
-    } else {
-      block.template operator()<1>(first);
-      first += lanes<Real>;
-    }
+  std::size_t first = 0;
+  for (; first + widest_pixel<Real> <= channels; first += widest_pixel<Real>)
+    block.template operator()<vectors_at_once, true>(first);
+  for (; first + lanes<Real> <= channels; first += lanes<Real>) block.template operator()<1, true>(first);
+  if (first < channels) block.template operator()<1, false>(first);
 }
 
 // Calls each(begin, end) for runs of a few pixels.
@@ -105,13 +118,13 @@ KELVIN_INLINE void sum_over_pixels(const ChannelRows& given, double* const (&sum
   for (double* sum : sums)
     for (std::size_t k = 0; k < given.channels; ++k) sum[k] = 0;
   in_wide_pixels<Real>(given, [&](const ChannelRows& rows, std::size_t start) {
-    in_blocks<Real>(rows.channels, [&]<int vectors>(std::size_t first) {
+    in_blocks<Real>(rows.channels, [&]<int vectors, bool whole>(std::size_t first) {
       BlockSums<Real> totals[count];
       in_runs(rows.pixels, [&](std::size_t begin, std::size_t end) {
         Lanes<Real> run[count][vectors] = {};
         for (std::size_t i = begin; i < end; ++i)
-          each_vector<Real, vectors>(rows, i, first, [&](int v, SomeChannels some) {
-            const Terms<Real> term = terms(SomeChannels{start + some.at, some.first, some.count});
+          each_vector<Real, vectors, whole>(rows, start + i * rows.stride, first, [&](int v, auto some) {
+            const Terms<Real> term = terms(some);
             for (int s = 0; s < count; ++s) run[s][v] += term.of[s];
           });
         for (int s = 0; s < count; ++s) totals[s].add(run[s]);
@@ -128,17 +141,17 @@ template <class Real>
 KELVIN_INLINE void statistics_(const ChannelRows& given, const Real* x, double* sums, double* squares) {
   for (std::size_t k = 0; k < given.channels; ++k) sums[k] = squares[k] = 0;
   in_wide_pixels<Real>(given, [&](const ChannelRows& rows, std::size_t start) {
-    in_blocks<Real>(rows.channels, [&]<int vectors>(std::size_t first) {
+    in_blocks<Real>(rows.channels, [&]<int vectors, bool whole>(std::size_t first) {
       BlockSums<Real> total, total_square;
       in_runs(rows.pixels, [&](std::size_t begin, std::size_t end) {
         const Real share = 1 / Real(end - begin);
         Lanes<Real> run[vectors] = {}, square[vectors] = {};
         for (std::size_t i = begin; i < end; ++i)
-          each_vector<Real, vectors>(
-              rows, i, first, [&](int v, SomeChannels some) { run[v] += load_some(x + start + some.at, some.count); });
+          each_vector<Real, vectors, whole>(rows, start + i * rows.stride, first,
+                                            [&](int v, auto some) { run[v] += some.of_pixel(x); });
         for (std::size_t i = begin; i < end; ++i)
-          each_vector<Real, vectors>(rows, i, first, [&](int v, SomeChannels some) {
-            const Lanes<Real> off = load_some(x + start + some.at, some.count) - share * run[v];
+          each_vector<Real, vectors, whole>(rows, start + i * rows.stride, first, [&](int v, auto some) {
+            const Lanes<Real> off = some.of_pixel(x) - share * run[v];
             square[v] += off * off;
           });
         total.add(run);
@@ -160,17 +173,14 @@ template <class Real>
 KELVIN_INLINE void slope_sums_(const ChannelRows& rows, const ChannelCut<Real>& cut, double* sums, double* products) {
   const Repeated<Real> mean(rows, cut.mean);
   double* const both[] = {sums, products};
-  const auto terms = [&](SomeChannels some, Lanes<Real> dy) {
-    return Terms<Real>{
-        {dy, dy * (load_some(cut.x + some.at, some.count) - load_some(mean.at + some.first, some.count))}};
+  const auto terms = [&](auto some, Lanes<Real> dy) {
+    return Terms<Real>{{dy, dy * (some.of_pixel(cut.x) - some.of_channel(mean.at))}};
   };
-  if (!cut.y)
-    return sum_over_pixels<Real>(
-        rows, both, [&](SomeChannels some) { return terms(some, load_some(cut.dy + some.at, some.count)); });
-  sum_over_pixels<Real>(rows, both, [&](SomeChannels some) {
-    const Lanes<Real> slope = load_some(cut.dy + some.at, some.count);
-    const Lanes<Real> left = load_some(cut.y + some.at, some.count) > 0 ? slope : Lanes<Real>{};
-    store_some(cut.dy + some.at, left, some.count);
+  if (!cut.y) return sum_over_pixels<Real>(rows, both, [&](auto some) { return terms(some, some.of_pixel(cut.dy)); });
+  sum_over_pixels<Real>(rows, both, [&](auto some) {
+    const Lanes<Real> slope = some.of_pixel(cut.dy);
+    const Lanes<Real> left = some.of_pixel(cut.y) > 0 ? slope : Lanes<Real>{};
+    some.put(cut.dy, left);
     return terms(some, left);
   });
 }
@@ -179,10 +189,10 @@ template <class Real>
 KELVIN_INLINE void cut_(const ChannelRows& rows, const Real* y, const Real* threshold, Real* dy, double* sums) {
   const Repeated<Real> least(rows, threshold);
   double* const one[] = {sums};
-  sum_over_pixels<Real>(rows, one, [&](SomeChannels some) {
-    const Lanes<Real> slope = load_some(dy + some.at, some.count);
-    const auto cut = load_some(y + some.at, some.count) <= load_some(least.at + some.first, some.count);
-    store_some(dy + some.at, cut ? Lanes<Real>{} : slope, some.count);
+  sum_over_pixels<Real>(rows, one, [&](auto some) {
+    const Lanes<Real> slope = some.of_pixel(dy);
+    const auto cut = some.of_pixel(y) <= some.of_channel(least.at);
+    some.put(dy, cut ? Lanes<Real>{} : slope);
     return Terms<Real>{{cut ? slope : Lanes<Real>{}}};
   });
 }
@@ -192,10 +202,8 @@ template <class Real>
 KELVIN_INLINE void for_all(const ChannelRows& given, auto&& act) {
   in_wide_pixels<Real>(given, [&](const ChannelRows& rows, std::size_t start) {
     for (std::size_t i = 0; i < rows.pixels; ++i)
-      in_blocks<Real>(rows.channels, [&]<int vectors>(std::size_t first) {
-        each_vector<Real, vectors>(rows, i, first, [&](int, SomeChannels some) {
-          act(SomeChannels{start + some.at, some.first, some.count});
-        });
+      in_blocks<Real>(rows.channels, [&]<int vectors, bool whole>(std::size_t first) {
+        each_vector<Real, vectors, whole>(rows, start + i * rows.stride, first, [&](int, auto some) { act(some); });
       });
   });
 }
@@ -203,16 +211,13 @@ KELVIN_INLINE void for_all(const ChannelRows& given, auto&& act) {
 template <class Real>
 KELVIN_INLINE void map_(const ChannelRows& rows, const Real* x, const ChannelMap<Real>& map, Real* y) {
   const Repeated<Real> mean(rows, map.mean), scale(rows, map.scale), bias(rows, map.bias), least(rows, map.threshold);
-  const auto value = [&](SomeChannels some) {
-    return (load_some(x + some.at, some.count) - load_some(mean.at + some.first, some.count)) *
-               load_some(scale.at + some.first, some.count) +
-           load_some(bias.at + some.first, some.count);
+  const auto value = [&](auto some) {
+    return (some.of_pixel(x) - some.of_channel(mean.at)) * some.of_channel(scale.at) + some.of_channel(bias.at);
   };
-  if (!map.threshold)
-    return for_all<Real>(rows, [&](SomeChannels some) { store_some(y + some.at, value(some), some.count); });
-  for_all<Real>(rows, [&](SomeChannels some) {
-    const Lanes<Real> mapped = value(some), threshold = load_some(least.at + some.first, some.count);
-    store_some(y + some.at, mapped < threshold ? threshold : mapped, some.count);
+  if (!map.threshold) return for_all<Real>(rows, [&](auto some) { some.put(y, value(some)); });
+  for_all<Real>(rows, [&](auto some) {
+    const Lanes<Real> mapped = value(some), threshold = some.of_channel(least.at);
+    some.put(y, mapped < threshold ? threshold : mapped);
   });
 }
 
@@ -220,26 +225,24 @@ template <class Real>
 KELVIN_INLINE void slopes_(const ChannelRows& rows, const Real* dy, const Real* x, const ChannelSlopes<Real>& by,
                            Real* dx) {
   const Repeated<Real> mean(rows, by.mean), scale(rows, by.scale), offset(rows, by.offset), along(rows, by.along);
-  for_all<Real>(rows, [&](SomeChannels some) {
-    const auto number = [&](const Repeated<Real>& of) { return load_some(of.at + some.first, some.count); };
-    store_some(dx + some.at,
-               number(scale) * load_some(dy + some.at, some.count) - number(offset) -
-                   (load_some(x + some.at, some.count) - number(mean)) * number(along),
-               some.count);
+  for_all<Real>(rows, [&](auto some) {
+    const auto number = [&](const Repeated<Real>& of) { return some.of_channel(of.at); };
+    some.put(dx,
+             number(scale) * some.of_pixel(dy) - number(offset) - (some.of_pixel(x) - number(mean)) * number(along));
   });
 }
 
 template <class Real>
 KELVIN_INLINE void sums_(const ChannelRows& rows, double* sums, auto&& term) {
   double* const one[] = {sums};
-  sum_over_pixels<Real>(rows, one, [&](SomeChannels some) { return Terms<Real>{{term(some)}}; });
+  sum_over_pixels<Real>(rows, one, [&](auto some) { return Terms<Real>{{term(some)}}; });
 }
 
 template <class Real>
 KELVIN_INLINE void squares_(const ChannelRows& rows, const Real* x, const Real* mean, double* sums) {
   const Repeated<Real> about(rows, mean);
-  sums_<Real>(rows, sums, [&](SomeChannels some) {
-    const Lanes<Real> off = load_some(x + some.at, some.count) - load_some(about.at + some.first, some.count);
+  sums_<Real>(rows, sums, [&](auto some) {
+    const Lanes<Real> off = some.of_pixel(x) - some.of_channel(about.at);
     return off * off;
   });
 }
@@ -248,7 +251,7 @@ KELVIN_INLINE void squares_(const ChannelRows& rows, const Real* x, const Real* 
 
 #define KELVIN_DEFINE_CHANNELS(Real)                                                                              \
   void channel_sums(const ChannelRows& rows, const Real* x, double* sums) {                                       \
-    sums_<Real>(rows, sums, [&](SomeChannels some) { return load_some(x + some.at, some.count); });               \
+    sums_<Real>(rows, sums, [&](auto some) { return some.of_pixel(x); });                                         \
   }                                                                                                               \
   void channel_squares(const ChannelRows& rows, const Real* x, const Real* mean, double* sums) {                  \
     squares_(rows, x, mean, sums);                                                                                \

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "bench/networks.h"
 #include "kelvin/analysis/posterior/columns.h"
 #include "kelvin/analysis/posterior/summary.h"
 #include "kelvin/analysis/predictive/predictive.h"
@@ -404,6 +405,7 @@ std::vector<Case> all_cases() {
                          setup.activation = activation;
                          return steps(setup);
                        }});
+  for (Case& c : network_cases()) out.push_back(std::move(c));
   return out;
 }
 

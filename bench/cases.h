@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured: Kelvin's own work, and the bounds it is held against. Names with the same text exist in
-// torch_steps.py.
+// torch_steps.py and jax_steps.py.
 #pragma once
 #include <functional>
 #include <span>

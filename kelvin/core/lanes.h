@@ -168,6 +168,36 @@ KELVIN_INLINE double sum(Doubles v) {
 #endif
 }
 
+// The largest lane.
+KELVIN_INLINE float largest(Floats v) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_max_ps((__m512)v);
+#else
+  float top = v[0];
+  for (int lane = 1; lane < lanes<float>; ++lane) top = v[lane] > top ? v[lane] : top;
+  return top;
+#endif
+}
+KELVIN_INLINE double largest(Doubles v) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_max_pd((__m512d)v);
+#else
+  double top = v[0];
+  for (int lane = 1; lane < lanes<double>; ++lane) top = v[lane] > top ? v[lane] : top;
+  return top;
+#endif
+}
+// The largest of n numbers, of which there is one at least.
+template <class Real>
+KELVIN_INLINE Real largest(const Real* x, std::size_t n) {
+  Lanes<Real> tops = all(x[0]);
+  std::size_t k = 0;
+  for (; k + lanes<Real> <= n; k += lanes<Real>) tops = load(x + k) > tops ? load(x + k) : tops;
+  Real top = largest(tops);
+  for (; k < n; ++k) top = x[k] > top ? x[k] : top;
+  return top;
+}
+
 KELVIN_INLINE Floats root(Floats x) {
 #if defined(__AVX512F__)
   return (Floats)_mm512_sqrt_ps((__m512)x);

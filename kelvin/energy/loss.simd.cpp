@@ -12,8 +12,7 @@ KELVIN_INLINE double softmax_of_any_width(std::size_t rows, std::size_t width, c
   constexpr std::size_t n = lanes<Real>;
   double total = 0;
   for (std::size_t s = 0; s < rows; ++s, outputs += width, slopes += width) {
-    Real top = outputs[0];
-    for (std::size_t k = 1; k < width; ++k) top = outputs[k] > top ? outputs[k] : top;
+    const Real top = largest(outputs, width);
     Lanes<Real> sums = {};
     for (std::size_t k = 0; k < width; k += n) {
       const std::size_t count = width - k < n ? width - k : n;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kelvin/function/additions.h"
 #include "kelvin/function/gemm.h"
 #include "kelvin/function/product.h"
 #include "kelvin/function/sequence_loops.h"
@@ -27,9 +28,7 @@ void sum_rows(std::size_t rows, std::size_t width, const Real* x, Real* sum) {
 template <class Real>
 void write_slopes(std::span<const Real> sums, const Slopes<Real>& slopes, std::size_t block) {
   if (!wants(slopes, block)) return;
-  Real* g = slopes.g[block];
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    g[k] = (slopes.keep == 0 ? Real(0) : slopes.keep * g[k]) + slopes.share * sums[k];
+  put_shares(sums.size(), sums.data(), slopes.share, slopes.keep, slopes.g[block]);
 }
 
 template <class Real>
@@ -50,17 +49,10 @@ void multiply_packed(const StridedRows<Real>& r, std::size_t depth, std::size_t 
 }
 
 template <class Real>
-void pack(std::size_t rows, std::size_t columns, const Real* from, Real* to) {
-  for (std::size_t j = 0; j < columns; j += panel)
-    for (std::size_t i = 0; i < rows; ++i)
-      std::copy_n(from + i * columns + j, std::min(panel, columns - j), to + (j / panel * rows + i) * panel);
-}
-
-template <class Real>
 void Affine<Real>::forward(std::size_t rows, const Real* x, const Real* W, const Real* b, Real* y) {
   if (is_small<Real>(packed_size(in, out))) {
     grow(packed, packed_size(in, out));
-    pack_turned(out, in, W, packed.data());
+    pack_turned(Unpacked<Real>{out, in, in, W}, packed.data());
     return multiply_packed<Real>({rows, x, in, y, out}, in, out, packed.data(), b, 0);
   }
   if (b)
@@ -83,9 +75,7 @@ void Affine<Real>::bias_slopes(std::size_t rows, const Real* dy, const Slopes<Re
     Real sum[columns_at_once];
     const std::size_t columns = std::min(columns_at_once, out - first);
     sum_over_rows(RowSums<Real>{rows, out, columns, dy + first, nullptr, sum});
-    Real* g = slopes.g[block] + first;
-    for (std::size_t k = 0; k < columns; ++k)
-      g[k] = (slopes.keep == 0 ? Real(0) : slopes.keep * g[k]) + slopes.share * sum[k];
+    put_shares(columns, sum, slopes.share, slopes.keep, slopes.g[block] + first);
   }
 }
 
@@ -93,17 +83,15 @@ template <class Real>
 void Affine<Real>::input_slopes(std::size_t rows, const Real* dy, const Real* W, Real* dx) {
   if (is_small<Real>(packed_size(out, in))) {
     grow(packed, packed_size(out, in));
-    pack(out, in, W, packed.data());
+    pack(Unpacked<Real>{out, in, in, W}, packed.data());
     return multiply_packed<Real>({rows, dy, out, dx, in}, out, in, packed.data(), nullptr, 0);
   }
   gemm(Real(1), {dy, rows, out, out}, {W, out, in, in}, Real(0), dx, in);
 }
 
-#define KELVIN_AFFINE(Real)                                                                                          \
-  template void multiply_packed(const StridedRows<Real>&, std::size_t, std::size_t, const Real*, const Real*, Real); \
-  template void pack(std::size_t, std::size_t, const Real*, Real*);
-KELVIN_AFFINE(float)
-KELVIN_AFFINE(double)
+template void multiply_packed(const StridedRows<float>&, std::size_t, std::size_t, const float*, const float*, float);
+template void multiply_packed(const StridedRows<double>&, std::size_t, std::size_t, const double*, const double*,
+                              double);
 template struct Affine<float>;
 template struct Affine<double>;
 template void sum_rows(std::size_t, std::size_t, const float*, float*);

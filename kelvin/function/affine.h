@@ -31,10 +31,6 @@ template <class Real>
 void multiply_packed(const StridedRows<Real>&, std::size_t depth, std::size_t columns, const Real* packed,
                      const Real* bias, Real keep);
 
-// Packs a matrix as it is (pack_turned packs its transpose).
-template <class Real>
-void pack(std::size_t rows, std::size_t columns, const Real* from, Real* to);
-
 // Writes keep g + share sums where that block is wanted.
 template <class Real>
 void write_slopes(std::span<const Real> sums, const Slopes<Real>&, std::size_t block);

@@ -41,29 +41,13 @@ std::size_t chosen_depth(const Choice& architecture, std::span<const std::size_t
 
 LayerPlan architecture_plan(const Choice&, const Shape& input, const Value& layers);
 
-template <class Real>
-class ArchitectureLayer final : public Layer<Real> {
- public:
-  explicit ArchitectureLayer(const LayerPlan& plan) : stack_(plan.branches[0], plan.input) {}
-
-  void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>& how) override {
-    std::copy_n(stack_.forward(w, pass.rows, pass.x, how), pass.rows * stack_.outputs(), pass.y);
-  }
-  void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
-    std::copy_n(pass.dy, pass.rows * stack_.outputs(), stack_.output_slopes());
-    stack_.backward(w, slopes, pass.dx);
-  }
-  std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<ArchitectureLayer>(*this); }
-
- private:
-  Stack<Real> stack_;
-};
-
 // `layers` makes the list of a choice and an input; how many of them have weights must not depend on the input.
-#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...) \
-  LayerPlan NAME##_plan(const Choice& numbers, const Shape& input) {    \
-    return architecture_plan(numbers, input, layers(numbers, input));   \
-  }                                                                     \
-  KELVIN_LAYER_ROW(NAME, ArchitectureLayer, parameters, false, NAME##_plan, meaning, __VA_ARGS__, false, false, layers)
+#define KELVIN_ARCHITECTURE_ROW(NAME, parameters, layers, meaning, ...)                          \
+  LayerPlan NAME##_plan(const Choice& numbers, const Shape& input) {                             \
+    return architecture_plan(numbers, input, layers(numbers, input));                            \
+  }                                                                                              \
+  extern const LayerRow NAME##_layer_row;                                                        \
+  const LayerRow NAME##_layer_row = {#NAME,   parameters,  false, NAME##_plan, nullptr, nullptr, \
+                                     meaning, __VA_ARGS__, false, false,       layers};
 
 }  // namespace kelvin

@@ -25,16 +25,25 @@ struct ChannelSlopes {
   const Real *mean, *scale, *offset, *along;
 };
 
-#define KELVIN_CHANNELS(Real)                                                                               \
-  /* sum of x */                                                                                            \
-  void channel_sums(const ChannelRows&, const Real* x, double* sums);                                       \
-  /* sum of (x - mean)^2 */                                                                                 \
-  void channel_squares(const ChannelRows&, const Real* x, const Real* mean, double* sums);                  \
-  /* sum of dy where y is not above the threshold; there dy becomes 0 */                                    \
-  void channel_cut(const ChannelRows&, const Real* y, const Real* threshold, Real* dy, double* sums);       \
-  /* sum of dy (x - mean) */                                                                                \
-  void channel_products(const ChannelRows&, const Real* dy, const Real* x, const Real* mean, double* sums); \
-  void channel_map(const ChannelRows&, const Real* x, const ChannelMap<Real>&, Real* y);                    \
+// Where y is given, it is a positive part: dy becomes 0 where y is not above 0, before it is summed.
+template <class Real>
+struct ChannelCut {
+  Real* dy;
+  const Real *x, *mean, *y = nullptr;
+};
+
+#define KELVIN_CHANNELS(Real)                                                                           \
+  /* sum of x */                                                                                        \
+  void channel_sums(const ChannelRows&, const Real* x, double* sums);                                   \
+  /* sum of (x - mean)^2 */                                                                             \
+  void channel_squares(const ChannelRows&, const Real* x, const Real* mean, double* sums);              \
+  /* sum of dy where y is not above the threshold; there dy becomes 0 */                                \
+  void channel_cut(const ChannelRows&, const Real* y, const Real* threshold, Real* dy, double* sums);   \
+  /* sum of x, and of (x - its mean over all pixels)^2 */                                               \
+  void channel_statistics(const ChannelRows&, const Real* x, double* sums, double* squares);            \
+  /* sum of dy, and of dy (x - mean) */                                                                 \
+  void channel_slope_sums(const ChannelRows&, const ChannelCut<Real>&, double* sums, double* products); \
+  void channel_map(const ChannelRows&, const Real* x, const ChannelMap<Real>&, Real* y);                \
   void channel_slopes(const ChannelRows&, const Real* dy, const Real* x, const ChannelSlopes<Real>&, Real* dx)
 
 KELVIN_FOR_EACH_ISA(KELVIN_CHANNELS(float))

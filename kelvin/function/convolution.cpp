@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kelvin/function/additions.h"
 #include "kelvin/function/channels.h"
 #include "kelvin/function/convolution_loops.h"
 #include "kelvin/function/onednn.h"
@@ -116,7 +117,7 @@ void Convolution<Real>::slopes(std::size_t rows, const Real* x, const Real* dy, 
   Real* g = to.g[block];
   if constexpr (std::is_same_v<Real, float>)
     if (fast_ && fast_->slopes(rows, x, dy, taps_.data())) {
-      for (std::size_t i = 0; i < taps_.size(); ++i) put_slope(to, g[i], taps_[i]);
+      put_shares(taps_.size(), taps_.data(), to.share, to.keep, g);
       return;
     }
   std::ranges::fill(taps_, Real(0));

@@ -228,7 +228,7 @@ class Dense final : public Function<Real> {
   void medium_forward(std::size_t l, const Real* w, const Real* b) {
     DenseStage<Real>& layer = layers_[l];
     const LayerRows<Real> r = rows_of(l, layer.values.data());
-    pack_turned(r.out, r.in, w, r.packed);
+    pack_turned(Unpacked<Real>{r.out, r.in, r.in, w}, r.packed);
     Product<Real> p{.rows = count_,
                     .columns = r.out,
                     .depth = r.in,

@@ -20,10 +20,17 @@ struct LayerPlan {
   std::vector<std::vector<LayerPlan>> branches = {};  // lists of layers that it holds; their blocks follow its own
   std::size_t kept = 0;                               // numbers that it keeps of a row besides its outputs
   double multiply_adds = 0;                           // of a forward pass of one row, those of branches aside
+  std::size_t fewest_rows = 1;                        // with fewer at once it is slow
   std::uint16_t place = 0;                            // among all layers, for what is drawn at random
   // Its first block is that of this layer, counted from 0 in the list in which both stand: one block of the network.
   std::optional<std::size_t> shares = {};
-  bool shared = false;  // such a layer has written slopes of its block before it does: it adds its own
+  bool needs_outputs = false;  // its backward pass reads what its forward pass wrote
+  bool takes_relu = false;     // it can take the positive part of its outputs itself, which saves a pass over them
+  bool relu = false;           // and is to do so
+  bool monotone = false;     // its outputs are numbers of its inputs, chosen by order: a relu may come before or behind
+  bool takes_words = false;  // it can read words and do the embedding before it itself
+  std::size_t words = 0;     // and is to do so: its first block is the embedding of so many words
+  bool shared = false;       // such a layer has written slopes of its block before it does: it adds its own
 };
 
 // Rows one after another: inputs and outputs of a forward pass, and the slopes of a backward pass.
@@ -57,6 +64,7 @@ struct LayerRow {
   bool weighted;                          // has weights: counts as a layer of its own where layers are numbered
   // The shapes and blocks that follow from an input; refuses inputs that do not fit.
   LayerPlan (*plan)(const Choice&, const Shape& input);
+  // Null for an architecture: the layers of its one branch stand in its place.
   std::unique_ptr<Layer<float>> (*make_float)(const LayerPlan&);
   std::unique_ptr<Layer<double>> (*make_double)(const LayerPlan&);
   std::string_view meaning;

@@ -2,6 +2,8 @@
 #include "kelvin/function/network.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <set>
 
 #include "kelvin/function/dense.h"
@@ -10,16 +12,32 @@
 namespace kelvin {
 namespace {
 
-// What all layers together may hold for the rows taken at once, unless rows depend on each other.
-constexpr std::size_t most_numbers_at_once = std::size_t(1) << 26, fewest_rows_at_once = 16;
-
-std::size_t numbers_per_row(const std::vector<LayerPlan>& plans) {
-  std::size_t count = 0;
+// What layers do for one row: numbers that they hold, multiply-adds and the weights that these go through.
+struct RowWork {
+  double numbers = 0, multiply_adds = 0, weights = 0;
+  std::size_t fewest_rows = 1;
+};
+void add_work(const std::vector<LayerPlan>& plans, RowWork& to) {
   for (const LayerPlan& plan : plans) {
-    count += plan.output.size() + plan.kept;
-    for (const auto& branch : plan.branches) count += numbers_per_row(branch);
+    to.numbers += double(plan.output.size() + plan.kept);
+    to.multiply_adds += plan.multiply_adds;
+    if (plan.multiply_adds > 0)
+      for (const Block& block : plan.blocks) to.weights += double(block.size());
+    to.fewest_rows = std::max(to.fewest_rows, plan.fewest_rows);
+    for (const auto& branch : plan.branches) add_work(branch, to);
   }
-  return count;
+}
+
+// Rows at once, unless they depend on each other: as many as leave what all layers hold in the cache, but enough that
+// weights, which each chunk of rows reads and whose slopes it adds up, cost little beside the multiply-adds.
+std::size_t rows_in_cache(const std::vector<LayerPlan>& plans) {
+  constexpr double cache = 1 << 18, cached_weights = 1 << 19;  // numbers
+  RowWork row;
+  add_work(plans, row);
+  const double uses = std::max(1.0, row.multiply_adds / std::max(1.0, row.weights));  // of a weight, by a row
+  const double enough = row.weights <= cached_weights ? 128 : 1024;
+  const std::size_t least = std::max(row.fewest_rows, std::size_t(std::ceil(enough / uses)));
+  return std::max(least, std::bit_ceil(std::size_t(cache / row.numbers)));
 }
 
 // Blocks as layers list them, one by one; those that layers share have one name.
@@ -75,8 +93,7 @@ class Layers final : public Function<Real> {
     weight_offsets_.resize(places_.size());
     slope_offsets_.resize(places_.size());
     wanted_.resize(places_.size());
-    if (!any_layer(plans, &LayerRow::couples_rows))
-      most_rows_ = std::max(fewest_rows_at_once, most_numbers_at_once / numbers_per_row(plans));
+    if (!any_layer(plans, &LayerRow::couples_rows)) most_rows_ = rows_in_cache(plans);
   }
 
   const std::vector<Block>& blocks() const override { return blocks_; }

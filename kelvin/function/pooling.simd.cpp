@@ -35,9 +35,10 @@ KELVIN_INLINE void for_each_place(const PoolingLoops& loops, std::size_t row, st
 template <class Real>
 KELVIN_INLINE void pool_largest_(const PoolingLoops& loops, const Real* x, Real* y, Real* first) {
   const std::size_t n = loops.channels;
+  const Real below = loops.relu ? Real(0) : -Real(__builtin_inf()), no_place = loops.relu ? Real(-1) : Real(0);
   for_each_pooled<Real>(loops, [&](std::size_t c, std::size_t count, std::size_t row, std::size_t to, std::size_t line,
                                    std::size_t place) {
-    Lanes<Real> most = all(-Real(__builtin_inf())), at = {};
+    Lanes<Real> most = all(below), at = all(no_place);
     for_each_place(loops, row, line, place, [&](std::size_t from, std::size_t k) {
       const Lanes<Real> value = load_some(x + from * n + c, count);
       const auto larger = (value > most) | (value != value);  // nan stays
@@ -52,12 +53,14 @@ KELVIN_INLINE void pool_largest_(const PoolingLoops& loops, const Real* x, Real*
 template <class Real>
 KELVIN_INLINE void pool_largest_back_(const PoolingLoops& loops, const Real* dy, const Real* first, Real* dx) {
   const std::size_t n = loops.channels;
+  const bool put = loops.cover();
   for_each_pooled<Real>(loops, [&](std::size_t c, std::size_t count, std::size_t row, std::size_t from,
                                    std::size_t line, std::size_t place) {
     const Lanes<Real> slope = load_some(dy + from * n + c, count), at = load_some(first + from * n + c, count);
     for_each_place(loops, row, line, place, [&](std::size_t to, std::size_t k) {
       Real* sum = dx + to * n + c;
-      store_some(sum, load_some(sum, count) + (at == all(Real(k)) ? slope : Lanes<Real>{}), count);
+      const Lanes<Real> mine = at == all(Real(k)) ? slope : Lanes<Real>{};
+      store_some(sum, put ? mine : load_some(sum, count) + mine, count);
     });
   });
 }

@@ -28,12 +28,21 @@ struct Product {
   Real share = 1, keep = 0;
   const Real* bias = nullptr;  // one for each column, or none
   bool relu = false;
+  std::size_t b_rows = 0;                  // with which b was packed, where that is more than the depth
   std::span<const Real* const> soon = {};  // rows of `depth` numbers to be asked of memory meanwhile
 };
 
-#define KELVIN_PRODUCTS(Real)          \
-  void multiply(const Product<Real>&); \
-  void pack_turned(std::size_t rows, std::size_t columns, const Real* from, Real* to) /* packs from^T */
+// A matrix to be packed, its rows `stride` numbers apart.
+template <class Real>
+struct Unpacked {
+  std::size_t rows, columns, stride;
+  const Real* from;
+};
+
+#define KELVIN_PRODUCTS(Real)                 \
+  void multiply(const Product<Real>&);        \
+  void pack(const Unpacked<Real>&, Real* to); \
+  void pack_turned(const Unpacked<Real>&, Real* to) /* packs its transpose */
 
 KELVIN_FOR_EACH_ISA(KELVIN_PRODUCTS(float))
 KELVIN_FOR_EACH_ISA(KELVIN_PRODUCTS(double))

@@ -23,7 +23,7 @@ void tile(const Product<Real>& p, std::size_t first, std::size_t column, std::sp
   const Real *a = p.a + first * p.a_row, *b[vectors];
   for (int v = 0; v < vectors; ++v) {
     const std::size_t j = column + std::size_t(v) * lanes<Real>;
-    b[v] = p.b + j / panel * panel * p.depth + j % panel;
+    b[v] = p.b + j / panel * panel * (p.b_rows ? p.b_rows : p.depth) + j % panel;
   }
   for (std::size_t done = 0; done < p.depth; done += panel, a += p.a_panel) {
     for (const Real* row : soon)
@@ -80,17 +80,30 @@ KELVIN_INLINE void multiply_(const Product<Real>& p) {
 }
 
 template <class Real>
-KELVIN_INLINE void pack_turned_(std::size_t rows, std::size_t columns, const Real* from, Real* to) {
+KELVIN_INLINE void pack_(const Unpacked<Real>& m, Real* to) {
+  for (std::size_t j = 0; j < m.columns; j += panel) {
+    const std::size_t count = least(panel, m.columns - j);
+    Real* out = to + j * m.rows;
+    for (std::size_t i = 0; i < m.rows; ++i, out += panel)
+      for (std::size_t k = 0; k < count; k += lanes<Real>) {
+        const std::size_t some = least(lanes<Real>, count - k);
+        store_some(out + k, load_some(m.from + i * m.stride + j + k, some), some);
+      }
+  }
+}
+
+template <class Real>
+KELVIN_INLINE void pack_turned_(const Unpacked<Real>& m, Real* to) {
   constexpr std::size_t side = lanes<Real>;
-  for (std::size_t i = 0; i < rows; i += side)
-    for (std::size_t j = 0; j < columns; j += side) {
-      const std::size_t count = least(side, columns - j);
+  for (std::size_t i = 0; i < m.rows; i += side)
+    for (std::size_t j = 0; j < m.columns; j += side) {
+      const std::size_t count = least(side, m.columns - j);
       Lanes<Real> square[side];
       for (std::size_t k = 0; k < side; ++k)
-        square[k] = i + k < rows ? load_some(from + (i + k) * columns + j, count) : Lanes<Real>{};
+        square[k] = i + k < m.rows ? load_some(m.from + (i + k) * m.stride + j, count) : Lanes<Real>{};
       turn_square<Real>(square);
       for (std::size_t k = 0; k < count; ++k)
-        store<Real>(to + (i / panel * columns + j + k) * panel + i % panel, square[k]);
+        store<Real>(to + (i / panel * m.columns + j + k) * panel + i % panel, square[k]);
     }
 }
 
@@ -98,11 +111,9 @@ KELVIN_INLINE void pack_turned_(std::size_t rows, std::size_t columns, const Rea
 
 void multiply(const Product<float>& p) { multiply_(p); }
 void multiply(const Product<double>& p) { multiply_(p); }
-void pack_turned(std::size_t rows, std::size_t columns, const float* from, float* to) {
-  pack_turned_(rows, columns, from, to);
-}
-void pack_turned(std::size_t rows, std::size_t columns, const double* from, double* to) {
-  pack_turned_(rows, columns, from, to);
-}
+void pack(const Unpacked<float>& m, float* to) { pack_(m, to); }
+void pack(const Unpacked<double>& m, double* to) { pack_(m, to); }
+void pack_turned(const Unpacked<float>& m, float* to) { pack_turned_(m, to); }
+void pack_turned(const Unpacked<double>& m, double* to) { pack_turned_(m, to); }
 
 }  // namespace kelvin::KELVIN_ISA

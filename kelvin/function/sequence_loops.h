@@ -7,17 +7,18 @@
 
 namespace kelvin {
 
-// One row of a recurrent layer at one step. A cell has some gates for each unit: all units of the first gate, then
-// those of the next.
+// All rows of a recurrent layer at one step, one after another. A cell has some gates for each unit: all units of the
+// first gate of a row, then those of its next.
 template <class Real>
 struct CellStep {
-  std::size_t units = 0;
+  std::size_t rows = 0, units = 0;
   Real* gates = nullptr;  // W x + b of this step, to which cells that add them find W h + b added; becomes the gates
   Real* recurrent = nullptr;       // W h + b by itself, of other cells
   const Real* h_before = nullptr;  // h of the step before
   const Real* c_before = nullptr;  // the state of the step before, of cells that have one
   Real* h = nullptr;               // of this step, as c
   Real* c = nullptr;
+  Real* c_value = nullptr;    // tanh(c)
   const Real* dh = nullptr;   // backward: dL/dh of this step
   Real* dh_before = nullptr;  // added to, besides what comes by W h
   Real* dc = nullptr;         // dL/dc of this step becomes that of the step before

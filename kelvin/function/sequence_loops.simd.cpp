@@ -20,6 +20,15 @@ struct Some {
   KELVIN_INLINE void put(Real* array, Lanes<Real> v) const { store_some(array + k, v, count); }
 };
 
+// The same units of each gate of a row.
+template <class Real>
+struct Gates {
+  Some<Real> first;
+  std::size_t units;
+  KELVIN_INLINE Lanes<Real> of(const Real* array, std::size_t gate) const { return first.of(array + gate * units); }
+  KELVIN_INLINE void put(Real* array, std::size_t gate, Lanes<Real> v) const { first.put(array + gate * units, v); }
+};
+
 template <class Real>
 KELVIN_INLINE void for_each_vector(std::size_t n, auto&& act) {
   std::size_t k = 0;
@@ -27,10 +36,20 @@ KELVIN_INLINE void for_each_vector(std::size_t n, auto&& act) {
   if (k < n) act(Some<Real>{k, n - k});
 }
 
+// Calls act(numbers of a row that lie `gates` to a unit, numbers that lie one to a unit, units) for each row.
+template <class Real, std::size_t gates>
+KELVIN_INLINE void for_each_unit(const CellStep<Real>& s, auto&& act) {
+  for (std::size_t row = 0; row < s.rows; ++row)
+    for_each_vector<Real>(s.units, [&](Some<Real> some) {
+      const std::size_t of_row = row * s.units;
+      act(Gates<Real>{{gates * of_row + some.k, some.count}, s.units}, Some<Real>{of_row + some.k, some.count});
+    });
+}
+
 // h' = tanh(a)
 template <class Real>
 KELVIN_INLINE void forward_rnn(const CellStep<Real>& s) {
-  for_each_vector<Real>(s.units, [&](auto at) {
+  for_each_unit<Real, 1>(s, [&](auto, auto at) {
     const auto h = tanh(at.of(s.gates));
     at.put(s.gates, h);
     at.put(s.h, h);
@@ -38,7 +57,7 @@ KELVIN_INLINE void forward_rnn(const CellStep<Real>& s) {
 }
 template <class Real>
 KELVIN_INLINE void backward_rnn(const CellStep<Real>& s) {
-  for_each_vector<Real>(s.units, [&](auto at) {
+  for_each_unit<Real, 1>(s, [&](auto, auto at) {
     const auto h = at.of(s.gates);
     at.put(s.gates, at.of(s.dh) * (1 - h * h));
   });
@@ -47,73 +66,59 @@ KELVIN_INLINE void backward_rnn(const CellStep<Real>& s) {
 // r = sigmoid(a + u), z = sigmoid(a + u), n = tanh(a + r u), h' = (1 - z) n + z h
 template <class Real>
 KELVIN_INLINE void forward_gru(const CellStep<Real>& s) {
-  Real *ar = s.gates, *az = ar + s.units, *an = az + s.units;
-  const Real *ur = s.recurrent, *uz = ur + s.units, *un = uz + s.units;
-  for_each_vector<Real>(s.units, [&](auto at) {
-    const auto r = sigmoid(at.of(ar) + at.of(ur)), z = sigmoid(at.of(az) + at.of(uz));
-    const auto n = tanh(at.of(an) + r * at.of(un));
-    at.put(ar, r);
-    at.put(az, z);
-    at.put(an, n);
+  for_each_unit<Real, 3>(s, [&](auto gate, auto at) {
+    const auto r = sigmoid(gate.of(s.gates, 0) + gate.of(s.recurrent, 0));
+    const auto z = sigmoid(gate.of(s.gates, 1) + gate.of(s.recurrent, 1));
+    const auto n = tanh(gate.of(s.gates, 2) + r * gate.of(s.recurrent, 2));
+    gate.put(s.gates, 0, r);
+    gate.put(s.gates, 1, z);
+    gate.put(s.gates, 2, n);
     at.put(s.h, (1 - z) * n + z * at.of(s.h_before));
   });
 }
 template <class Real>
 KELVIN_INLINE void backward_gru(const CellStep<Real>& s) {
-  Real *ar = s.gates, *az = ar + s.units, *an = az + s.units;
-  Real *ur = s.recurrent, *uz = ur + s.units, *un = uz + s.units;
-  for_each_vector<Real>(s.units, [&](auto at) {
-    const auto r = at.of(ar), z = at.of(az), n = at.of(an), dh = at.of(s.dh);
-    const auto dn = dh * (1 - z) * (1 - n * n), dr = dn * at.of(un) * r * (1 - r);
+  for_each_unit<Real, 3>(s, [&](auto gate, auto at) {
+    const auto r = gate.of(s.gates, 0), z = gate.of(s.gates, 1), n = gate.of(s.gates, 2), dh = at.of(s.dh);
+    const auto dn = dh * (1 - z) * (1 - n * n), dr = dn * gate.of(s.recurrent, 2) * r * (1 - r);
     const auto dz = dh * (at.of(s.h_before) - n) * z * (1 - z);
     at.put(s.dh_before, at.of(s.dh_before) + dh * z);
-    at.put(ar, dr);
-    at.put(ur, dr);
-    at.put(az, dz);
-    at.put(uz, dz);
-    at.put(an, dn);
-    at.put(un, dn * r);
+    gate.put(s.gates, 0, dr);
+    gate.put(s.gates, 1, dz);
+    gate.put(s.gates, 2, dn);
+    gate.put(s.recurrent, 0, dr);
+    gate.put(s.recurrent, 1, dz);
+    gate.put(s.recurrent, 2, dn * r);
   });
 }
 
 // i, f, o = sigmoid(a), g = tanh(a), c' = f c + i g, h' = o tanh(c')
 template <class Real>
 KELVIN_INLINE void forward_lstm(const CellStep<Real>& s) {
-  Real *ai = s.gates, *af = ai + s.units, *ag = af + s.units, *ao = ag + s.units;
-  for_each_vector<Real>(s.units, [&](auto at) {
-    const auto i = sigmoid(at.of(ai)), f = sigmoid(at.of(af)), g = tanh(at.of(ag)), o = sigmoid(at.of(ao));
-    const auto c = f * at.of(s.c_before) + i * g;
-    at.put(ai, i);
-    at.put(af, f);
-    at.put(ag, g);
-    at.put(ao, o);
+  for_each_unit<Real, 4>(s, [&](auto gate, auto at) {
+    const auto i = sigmoid(gate.of(s.gates, 0)), f = sigmoid(gate.of(s.gates, 1));
+    const auto g = tanh(gate.of(s.gates, 2)), o = sigmoid(gate.of(s.gates, 3));
+    const auto c = f * at.of(s.c_before) + i * g, value = tanh(c);
+    gate.put(s.gates, 0, i);
+    gate.put(s.gates, 1, f);
+    gate.put(s.gates, 2, g);
+    gate.put(s.gates, 3, o);
     at.put(s.c, c);
-    at.put(s.h, o * tanh(c));
+    at.put(s.c_value, value);
+    at.put(s.h, o * value);
   });
 }
 template <class Real>
 KELVIN_INLINE void backward_lstm(const CellStep<Real>& s) {
-  Real *ai = s.gates, *af = ai + s.units, *ag = af + s.units, *ao = ag + s.units;
-  for_each_vector<Real>(s.units, [&](auto at) {
-    const auto i = at.of(ai), f = at.of(af), g = at.of(ag), o = at.of(ao), dh = at.of(s.dh), t = tanh(at.of(s.c));
-    const auto dc = at.of(s.dc) + dh * o * (1 - t * t);
+  for_each_unit<Real, 4>(s, [&](auto gate, auto at) {
+    const auto i = gate.of(s.gates, 0), f = gate.of(s.gates, 1), g = gate.of(s.gates, 2), o = gate.of(s.gates, 3);
+    const auto dh = at.of(s.dh), t = at.of(s.c_value), dc = at.of(s.dc) + dh * o * (1 - t * t);
     at.put(s.dc, dc * f);
-    at.put(ai, dc * g * i * (1 - i));
-    at.put(af, dc * at.of(s.c_before) * f * (1 - f));
-    at.put(ag, dc * i * (1 - g * g));
-    at.put(ao, dh * t * o * (1 - o));
+    gate.put(s.gates, 0, dc * g * i * (1 - i));
+    gate.put(s.gates, 1, dc * at.of(s.c_before) * f * (1 - f));
+    gate.put(s.gates, 2, dc * i * (1 - g * g));
+    gate.put(s.gates, 3, dh * t * o * (1 - o));
   });
-}
-
-template <class Real>
-KELVIN_INLINE Real largest(const Real* p, std::size_t n) {
-  Lanes<Real> tops = all(p[0]);
-  std::size_t k = 0;
-  for (; k + lanes<Real> <= n; k += lanes<Real>) tops = load(p + k) > tops ? load(p + k) : tops;
-  Real top = tops[0];
-  for (int lane = 1; lane < lanes<Real>; ++lane) top = tops[lane] > top ? tops[lane] : top;
-  for (; k < n; ++k) top = p[k] > top ? p[k] : top;
-  return top;
 }
 
 // exp(p) / sum exp(p), counted from the largest so that nothing overflows

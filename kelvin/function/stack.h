@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers one after another, on all rows at once: a network, or a branch of one.
+// Layers one after another, on all rows at once: a network, or a branch of one. An activation whose slope is a function
+// of its values is no stage of its own: the layer before it does it, or it is done where the outputs of that layer lie.
 #pragma once
+#include "kelvin/function/activation.h"
 #include "kelvin/function/layers.h"
 
 namespace kelvin {
@@ -24,8 +26,9 @@ class Stack {
   struct Stage {
     std::unique_ptr<Layer<Real>> layer;
     std::size_t first_block, blocks, outputs;
-    bool shared;                   // its slopes are added to those that a later layer has written
-    LargeArray<Real> values = {};  // rows x outputs
+    bool shared;                           // its slopes are added to those that a later layer has written
+    const ActivationOn<Real>* activation;  // of its outputs, where they lie; null: none
+    LargeArray<Real> values = {};          // rows x outputs
   };
   std::size_t lowest_wanted(std::span<const char> wanted) const;
   LargeArray<Real>& slopes_of(std::size_t stage) { return slopes_[stage % 2]; }

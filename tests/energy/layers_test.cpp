@@ -113,6 +113,32 @@ TEST(Layers, WriteOnlyTheSlopesThatAreWanted) {
   }
 }
 
+// The same layers with a "linear" between, which keeps activations from being done by the layer before or behind.
+TEST(Layers, AreTheSameWithAnActivationOfTheirOwn) {
+  const Shape image{2, 7, 6};
+  for (const std::string first : {"conv 3 5", "batch_norm", "residual", "conv 2 3", "filter_response_norm", "gelu"})
+    for (const std::string activation : {"relu", "tanh", "gelu"}) {
+      SCOPED_TRACE(first + " " + activation);
+      const auto network = [&](const std::vector<std::string>& between) {
+        const Value residual =
+            Value(Value::Group{{"residual", Value(std::vector<std::string>{"conv 3 2 padding same"})}});
+        Value::List list = {first == "residual" ? residual : Value(first)};
+        list.insert(list.end(), between.begin(), between.end());
+        list.emplace_back(activation);
+        list.insert(list.end(), between.begin(), between.end());
+        for (const char* name : {"max_pool 2", "flatten", "dense 2"}) list.emplace_back(name);
+        ModelSettings settings;
+        assign(settings.layers, Value(list), "model.layers");
+        return make_likelihood<double>(settings, rows_of(6, image, out), {});
+      };
+      const auto merged = network({}), apart = network({"linear"});
+      const auto q = some_point(dimension_of(*merged), 0.5);
+      std::vector<double> g(q.size()), expected(q.size());
+      EXPECT_EQ(evaluated(*merged, q, {}, g), evaluated(*apart, q, {}, expected));
+      EXPECT_EQ(g, expected);
+    }
+}
+
 // A copy has no workspace of the first; shares of rows are averaged as one pass over all of them.
 TEST(Layers, AreTheSameInACopy) {
   for (const Sample& kind : every_kind()) {

@@ -186,6 +186,25 @@ TEST(Sequences, WithATargetForEachStepHaveTheGradientOfFiniteDifferences) {
   }
 }
 
+// How rows are shared out among chunks does not count: U and its gradient are means of those of each row by itself.
+TEST(Sequences, OfManyRowsAreTakenInChunks) {
+  constexpr std::size_t rows = 12;
+  const Dataset data = some_words(rows, 64, 7);
+  const ModelSettings settings = language_model({"transformer 7 32 1 2 activation tanh"});
+  ASSERT_LT(make_network<double>(settings, data.input_shape())->rows_at_once(rows), rows);
+  const auto network = make_likelihood<double>(settings, data, {});
+  const auto q = some_point(dimension_of(*network), 0.1);
+  std::vector<double> g(q.size()), of_row(q.size()), mean(q.size());
+  const double U = evaluated(*network, q, {}, g);
+  double mean_energy = 0;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    mean_energy += evaluated(*network, q, Batch(&row, 1), of_row) / double(rows);
+    for (std::size_t i = 0; i < q.size(); ++i) mean[i] += of_row[i] / double(rows);
+  }
+  EXPECT_NEAR(U, mean_energy, 1e-13 * U);  // rounding of sums over a few hundred numbers, as below
+  EXPECT_LT(distance(g, mean), 1e-12 * norm(mean));
+}
+
 // The block is listed once, where the embedding is; what is wanted of it is wanted of both layers.
 TEST(Sequences, ShareABlockWhereTheyAreTied) {
   const auto network =

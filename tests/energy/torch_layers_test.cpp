@@ -87,6 +87,8 @@ struct TorchNumbers {
   }
 };
 
+// In float, with room for what cancels: a bias before batch norm has the slope 0, a sum of some hundred slopes, each of
+// which is rounded by 1e-7 of itself.
 template <class Real>
 void expect_near(std::span<const Real> ours, const std::vector<Real>& theirs, const std::string& what) {
   ASSERT_EQ(ours.size(), theirs.size()) << what;
@@ -95,7 +97,7 @@ void expect_near(std::span<const Real> ours, const std::vector<Real>& theirs, co
     error += std::pow(double(ours[i]) - double(theirs[i]), 2);
     norm += std::pow(double(theirs[i]), 2);
   }
-  EXPECT_LE(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-6) << what;
+  EXPECT_LE(std::sqrt(error), 1e-5 * std::sqrt(norm) + 4e-6) << what;
 }
 
 template <class Real>

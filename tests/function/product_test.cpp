@@ -43,7 +43,7 @@ TYPED_TEST(ProductOf, IsTheSumOfProductsForEverySize) {
         std::vector<Real> turned(columns * depth), packed(packed_size(depth, columns));
         for (std::size_t d = 0; d < depth; ++d)
           for (std::size_t j = 0; j < columns; ++j) turned[j * depth + d] = b[d * columns + j];
-        pack_turned(columns, depth, turned.data(), packed.data());
+        pack_turned(Unpacked<Real>{columns, depth, depth, turned.data()}, packed.data());
         std::vector<Real> c = before, c_turned = before, positive(rows * columns, Real(1e30));
         Product<Real> p{.rows = rows,
                         .columns = columns,
@@ -83,7 +83,7 @@ TYPED_TEST(ProductOf, PackingPutsEveryNumberInItsPanel) {
     for (const std::size_t columns : sizes) {
       const auto from = some<TypeParam>(rows * columns, "from");
       std::vector<TypeParam> to(packed_size(columns, rows));
-      pack_turned(rows, columns, from.data(), to.data());
+      pack_turned(Unpacked<TypeParam>{rows, columns, columns, from.data()}, to.data());
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
           ASSERT_EQ(to[(i / panel * columns + j) * panel + i % panel], from[i * columns + j]);

@@ -13,7 +13,7 @@ constexpr Parameter activation_parameters[] = {{"of", "", "a row of `kelvin list
 
 LayerPlan activation_plan(const Choice& numbers, const Shape& input) {
   activation_named(numbers.text("of"));
-  return {.numbers = numbers, .input = input, .output = input};
+  return {.numbers = numbers, .input = input, .output = input, .needs_outputs = true};
 }
 
 template <class Real>

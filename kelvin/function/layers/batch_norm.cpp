@@ -25,7 +25,7 @@ LayerPlan batch_norm_plan(const Choice& numbers, const Shape& input) {
   if (const double momentum = numbers.number("momentum"); !(momentum >= 0 && momentum <= 1))
     throw layer_error(numbers, "has momentum {}; give a number from 0 to 1", momentum);
   const Shape shape{pixels_of(input).channels};
-  LayerPlan plan{.numbers = numbers, .input = input, .output = input};
+  LayerPlan plan{.numbers = numbers, .input = input, .output = input, .takes_relu = true};
   plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = shape, .role = Role::bias});
   plan.blocks.push_back({.name = "running_mean", .shape = shape, .role = Role::buffer});
@@ -41,7 +41,9 @@ class BatchNormLayer final : public Layer<Real> {
       : x_(pixels_of(plan.input)),
         numbers_(plan.numbers),
         momentum_(plan.numbers.number("momentum")),
-        floor_(plan.numbers.number("floor")) {
+        floor_(plan.numbers.number("floor")),
+        relu_(plan.relu),
+        zeros_(x_.channels, Real(0)) {
     for (auto* list : {&mean_, &inverse_, &scale_, &offset_, &along_}) list->resize(x_.channels);
     sums_.resize(x_.channels);
     products_.resize(x_.channels);
@@ -58,15 +60,20 @@ class BatchNormLayer final : public Layer<Real> {
       }
       scale_[c] = inverse_[c] * w[batch_gain][c];
     }
-    channel_map(all, pass.x, {.mean = mean_.data(), .scale = scale_.data(), .bias = w[batch_bias]}, pass.y);
+    channel_map(all, pass.x,
+                {.mean = mean_.data(),
+                 .scale = scale_.data(),
+                 .bias = w[batch_bias],
+                 .threshold = relu_ ? zeros_.data() : nullptr},
+                pass.y);
   }
 
   // d(bias) = sum of dy, d(gain) = sum of dy z, dx = gain (dy - mean(dy) - z mean(dy z)) / sqrt(variance + floor);
   // without the means where the statistics are not of these rows.
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
     const ChannelRows all = pixels(pass);
-    channel_sums(all, pass.dy, sums_.data());
-    channel_products(all, pass.dy, pass.x, mean_.data(), products_.data());
+    channel_slope_sums(all, {.dy = pass.dy, .x = pass.x, .mean = mean_.data(), .y = relu_ ? pass.y : nullptr},
+                       sums_.data(), products_.data());
     for (std::size_t c = 0; c < x_.channels; ++c) {
       const double along = products_[c] * double(inverse_[c]);
       if (wants(slopes, batch_gain)) put_slope(slopes, slopes.g[batch_gain][c], Real(along));
@@ -93,10 +100,9 @@ class BatchNormLayer final : public Layer<Real> {
       throw layer_error(numbers_,
                         "has one row of one pixel, of which there is no variance; give it at least two rows at a time "
                         "or use \"layer_norm\"");
-    channel_sums(all, x, sums_.data());
-    for (std::size_t c = 0; c < x_.channels; ++c) mean_[c] = Real(sums_[c] / m);
-    channel_squares(all, x, mean_.data(), products_.data());
+    channel_statistics(all, x, sums_.data(), products_.data());
     for (std::size_t c = 0; c < x_.channels; ++c) {
+      mean_[c] = Real(sums_[c] / m);
       inverse_[c] = Real(1 / std::sqrt(products_[c] / m + floor_));
       if (!buffers) continue;
       const double mean = double(w[running_mean][c]), variance = double(w[running_variance][c]);
@@ -108,6 +114,8 @@ class BatchNormLayer final : public Layer<Real> {
   Pixels x_;
   Choice numbers_;
   double momentum_, floor_;
+  bool relu_;
+  std::vector<Real> zeros_;
   bool of_rows_ = true;  // whether the last forward pass took the statistics of its rows
   std::vector<Real> mean_, inverse_, scale_, offset_, along_;
   std::vector<double> sums_, products_;

@@ -2,7 +2,7 @@
 // A row of the weight for each word of a sequence: y_t = E[x_t].
 #include <algorithm>
 
-#include "kelvin/function/affine.h"
+#include "kelvin/function/additions.h"
 #include "kelvin/function/layers/sequence.h"
 
 namespace kelvin {
@@ -43,12 +43,9 @@ class EmbeddingLayer final : public Layer<Real> {
     if (!wants(slopes, 0)) return;
     Real* g = slopes.g[0];
     if (slopes.keep == 0) std::fill_n(g, words_ * numbers_, Real(0));
-    else if (slopes.keep != 1)
-      for (std::size_t k = 0; k < words_ * numbers_; ++k) g[k] *= slopes.keep;
-    for (std::size_t at = 0; at < pass.rows * steps_; ++at) {
-      Real* of_word = g + word(pass.x[at]) * numbers_;
-      for (std::size_t k = 0; k < numbers_; ++k) of_word[k] += slopes.share * pass.dy[at * numbers_ + k];
-    }
+    else if (slopes.keep != 1) put_shares(words_ * numbers_, g, Real(0), slopes.keep, g);
+    for (std::size_t at = 0; at < pass.rows * steps_; ++at)
+      put_shares(numbers_, pass.dy + at * numbers_, slopes.share, Real(1), g + word(pass.x[at]) * numbers_);
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<EmbeddingLayer>(*this); }
 

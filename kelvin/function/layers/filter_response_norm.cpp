@@ -19,7 +19,7 @@ LayerPlan filter_response_norm_plan(const Choice& numbers, const Shape& input) {
   if (numbers.number("floor") == 0 || !std::isfinite(numbers.number("floor")))
     throw layer_error(numbers, "has floor {}; give a number above 0", numbers.number("floor"));
   const Shape shape{image_before(numbers, input).channels};
-  LayerPlan plan{.numbers = numbers, .input = input, .output = input};
+  LayerPlan plan{.numbers = numbers, .input = input, .output = input, .needs_outputs = true};
   plan.blocks.push_back({.name = "gain", .shape = shape, .role = Role::gain, .neutral = 1, .torch = {{"weight"}}});
   plan.blocks.push_back({.name = "bias", .shape = shape, .role = Role::bias});
   plan.blocks.push_back({.name = "threshold", .shape = shape, .role = Role::bias});
@@ -60,8 +60,7 @@ class FilterResponseNormLayer final : public Layer<Real> {
       const Real* inverse = inverse_.data() + row * x_.channels;
       channel_cut(one_row(), pass.y + row * x_.size(), w[2], dy, sums_.data());
       for (std::size_t c = 0; c < x_.channels; ++c) slopes_[2][c] += sums_[c];
-      channel_sums(one_row(), dy, sums_.data());
-      channel_products(one_row(), dy, x, no_mean_.data(), products_.data());
+      channel_slope_sums(one_row(), {.dy = dy, .x = x, .mean = no_mean_.data()}, sums_.data(), products_.data());
       for (std::size_t c = 0; c < x_.channels; ++c) {
         const double along = products_[c] * double(inverse[c]);
         slopes_[0][c] += along;

@@ -67,10 +67,10 @@ class GroupNormLayer final : public Layer<Real> {
     std::ranges::fill(gain_slopes_, 0);
     std::ranges::fill(bias_slopes_, 0);
     for (std::size_t row = 0; row < pass.rows; ++row) {
-      const Real *x = pass.x + row * x_.size(), *dy = pass.dy + row * x_.size();
+      const Real* x = pass.x + row * x_.size();
+      Real* dy = pass.dy + row * x_.size();
       const Real *mean = mean_.data() + row * x_.channels, *inverse = inverse_.data() + row * x_.channels;
-      channel_sums(one_row(), dy, sums_.data());
-      channel_products(one_row(), dy, x, mean, products_.data());
+      channel_slope_sums(one_row(), {.dy = dy, .x = x, .mean = mean}, sums_.data(), products_.data());
       for (std::size_t c = 0; c < x_.channels; ++c) {
         products_[c] *= double(inverse[c]);
         bias_slopes_[c] += sums_[c];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x + W, a learned number for each step and number of a sequence.
+#include "kelvin/function/additions.h"
 #include "kelvin/function/affine.h"
 #include "kelvin/function/layers/sequence.h"
 
@@ -19,8 +20,7 @@ class PositionalLayer final : public Layer<Real> {
   explicit PositionalLayer(const LayerPlan& plan) : size_(plan.input.size()), sums_(size_) {}
 
   void forward(Weights<const Real> w, const LayerPass<Real>& pass, const Pass<Real>&) override {
-    for (std::size_t i = 0; i < pass.rows; ++i)
-      for (std::size_t k = 0; k < size_; ++k) pass.y[i * size_ + k] = pass.x[i * size_ + k] + w[0][k];
+    for (std::size_t i = 0; i < pass.rows; ++i) put_sum(size_, pass.x + i * size_, w[0], false, pass.y + i * size_);
   }
   void backward(Weights<const Real>, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
     if (wants(slopes, 0)) {

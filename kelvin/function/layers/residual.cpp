@@ -2,6 +2,7 @@
 // y = f(x) + s(x): layers, and a shortcut past them.
 #include <algorithm>
 
+#include "kelvin/function/additions.h"
 #include "kelvin/function/images.h"
 #include "kelvin/function/stack.h"
 
@@ -14,7 +15,7 @@ constexpr Parameter residual_parameters[] = {
 };
 
 LayerPlan residual_plan(const Choice& numbers, const Shape& input) {
-  LayerPlan plan{.numbers = numbers, .input = input, .output = input};
+  LayerPlan plan{.numbers = numbers, .input = input, .output = input, .takes_relu = true};
   for (const char* name : {"layers", "shortcut"}) {
     const auto list = numbers.values.find(name);
     if (list == numbers.values.end())
@@ -37,6 +38,7 @@ class ResidualLayer final : public Layer<Real> {
       : in_(plan.input.size()),
         out_(plan.output.size()),
         identity_(plan.branches[1].empty()),
+        relu_(plan.relu),
         layers_(plan.branches[0], plan.input),
         shortcut_(plan.branches[1], plan.input) {}
 
@@ -46,15 +48,15 @@ class ResidualLayer final : public Layer<Real> {
     const Real* s = with_blocks(how, layers_.blocks(), shortcut_.blocks(), [&](const Pass<Real>& own) {
       return shortcut_.forward(weights_from(w, layers_.blocks()), pass.rows, pass.x, own);
     });
-    for (std::size_t k = 0; k < pass.rows * out_; ++k) pass.y[k] = f[k] + s[k];
+    put_sum(pass.rows * out_, f, s, relu_, pass.y);
   }
 
   void backward(Weights<const Real> w, const LayerPass<Real>& pass, const Slopes<Real>& slopes) override {
-    std::copy_n(pass.dy, pass.rows * out_, layers_.output_slopes());
+    if (relu_) cut_and_copy(pass.rows * out_, pass.y, pass.dy, layers_.output_slopes());
+    else std::copy_n(pass.dy, pass.rows * out_, layers_.output_slopes());
     layers_.backward(w, slopes_from(slopes, 0, layers_.blocks()), pass.dx);
     if (!identity_) back_through_shortcut(w, pass, slopes);
-    const Real* dx = identity_ ? pass.dy : past_.data();
-    for (std::size_t k = 0; pass.dx && k < pass.rows * in_; ++k) pass.dx[k] += dx[k];
+    if (pass.dx) add_numbers(pass.rows * in_, identity_ ? pass.dy : past_.data(), pass.dx);
   }
   std::unique_ptr<Layer<Real>> clone() const override { return std::make_unique<ResidualLayer>(*this); }
 
@@ -67,7 +69,7 @@ class ResidualLayer final : public Layer<Real> {
   }
 
   std::size_t in_, out_;
-  bool identity_;
+  bool identity_, relu_;
   Stack<Real> layers_, shortcut_;
   LargeArray<Real> past_;  // dL/dx through the shortcut
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kelvin/function/activation.h"
-#include "kelvin/function/affine.h"
+#include "kelvin/function/additions.h"
 #include "kelvin/function/layers/sequence.h"
 #include "kelvin/function/stack.h"
 
@@ -82,8 +82,7 @@ class TransformerBlock final : public Layer<Real> {
       stack.backward(weights_from(w, first_[k]), slopes_from(slopes, first_[k], stack.blocks()), dx);
       if (!dx) return;
       if (k % 2 == 1) std::copy_n(dx, n, dy);
-      else
-        for (std::size_t i = 0; i < n; ++i) dy[i] += dx[i];
+      else add_numbers(n, dx, dy);
       if (k == 0) std::copy_n(dy, n, dx);
     }
   }
@@ -93,7 +92,7 @@ class TransformerBlock final : public Layer<Real> {
   const Real* added(std::size_t which, std::size_t n, const Real* x, const Real* y) {
     LargeArray<Real>& sum = sums_[which];
     grow(sum, n);
-    for (std::size_t i = 0; i < n; ++i) sum[i] = x[i] + y[i];
+    put_sum(n, x, y, false, sum.data());
     return sum.data();
   }
   // Its buffers are those of the layers of that branch.

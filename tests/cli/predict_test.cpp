@@ -167,9 +167,10 @@ TEST(PredictingSteps, EachStepOfASequenceIsPredicted) {
     EXPECT_THAT(got["words"][1].as<std::string>(), HasSubstr(words));
     for (const auto& [metric, logged] : {std::pair{"nll", "loss"}, {"accuracy", "accuracy"}})
       for (const Json& row : got["tables"][0]["rows"])
-        if (row["metric"] == metric)
+        if (row["metric"] == metric) {
           EXPECT_NEAR(row["average"].as<double>(), score[logged].as<double>(), 1e-5)
               << metric << ", in single precision";
+        }
   }
   const std::string rows = desk.read("test.csv");
   EXPECT_TRUE(rows.starts_with("row,class,predicted,probability_a,probability_b,probability_c,probability_d,")) << rows;

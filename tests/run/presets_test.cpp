@@ -150,7 +150,9 @@ TEST(Presets, EveryRowRunsOnNetworksOfLayers) {
       std::string_view expected;
       for (const auto& [name, why] : refusals)
         if (preset.name == name && refused.find(why) != std::string::npos) expected = why;
-      if (expected.empty()) EXPECT_EQ(refused, "") << preset.name << " on " << network.name;
+      if (expected.empty()) {
+        EXPECT_EQ(refused, "") << preset.name << " on " << network.name;
+      }
     }
 }
 

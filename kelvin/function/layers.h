@@ -9,6 +9,8 @@
 
 namespace kelvin {
 
+struct Activation;
+
 // A layer between the shapes of one row of its inputs and outputs. An image is channels x height x width, as PyTorch
 // has it, and lies in memory channels last: the channels of a pixel are next to each other. A sequence is steps x
 // numbers.
@@ -24,9 +26,11 @@ struct LayerPlan {
   std::uint16_t place = 0;                            // among all layers, for what is drawn at random
   // Its first block is that of this layer, counted from 0 in the list in which both stand: one block of the network.
   std::optional<std::size_t> shares = {};
-  bool needs_outputs = false;  // its backward pass reads what its forward pass wrote
-  bool takes_relu = false;     // it can take the positive part of its outputs itself, which saves a pass over them
-  bool relu = false;           // and is to do so
+  const Activation* activation = nullptr;  // that it is, and nothing else
+  bool embeds = false;                     // it is no more than the embedding that its first block holds
+  bool needs_outputs = false;              // its backward pass reads what its forward pass wrote
+  bool takes_relu = false;   // it can take the positive part of its outputs itself, which saves a pass over them
+  bool relu = false;         // and is to do so
   bool monotone = false;     // its outputs are numbers of its inputs, chosen by order: a relu may come before or behind
   bool takes_words = false;  // it can read words and do the embedding before it itself
   std::size_t words = 0;     // and is to do so: its first block is the embedding of so many words

@@ -29,10 +29,7 @@ LayerPlan with_embedding(const LayerPlan& embedding, LayerPlan plan) {
 
 // Activations go to the layer before or behind them, where one can do them; others stay layers.
 std::vector<PlannedStage> planned_stages(const std::vector<LayerPlan>& plans) {
-  const auto activation_at = [&](std::size_t k) {
-    const bool is_one = k < plans.size() && plans[k].numbers.name == "activation";
-    return is_one ? &activation_named(plans[k].numbers.text("of")) : nullptr;
-  };
+  const auto activation_at = [&](std::size_t k) { return k < plans.size() ? plans[k].activation : nullptr; };
   const auto relu_at = [&](std::size_t k) {
     return activation_at(k) && activation_at(k)->on_the_way == OnTheWay::positive_part;
   };
@@ -45,8 +42,7 @@ std::vector<PlannedStage> planned_stages(const std::vector<LayerPlan>& plans) {
       stages.push_back({plans[k]});
     }
     PlannedStage& stage = stages.back();
-    if (k + 1 < plans.size() && plans[k + 1].takes_words && stage.plan.numbers.name == "embedding" &&
-        !stage.plan.shared)
+    if (k + 1 < plans.size() && plans[k + 1].takes_words && stage.plan.embeds && !stage.plan.shared)
       stage.plan = with_embedding(stage.plan, plans[++k]);
     const Activation* behind = stage.plan.needs_outputs ? nullptr : activation_at(k + 1);
     const bool goes_on = relu_at(k + 1) && k + 2 < plans.size() && plans[k + 2].monotone;

@@ -12,15 +12,17 @@ namespace {
 constexpr Parameter activation_parameters[] = {{"of", "", "a row of `kelvin list activations`"}};
 
 LayerPlan activation_plan(const Choice& numbers, const Shape& input) {
-  activation_named(numbers.text("of"));
-  return {.numbers = numbers, .input = input, .output = input, .needs_outputs = true};
+  return {.numbers = numbers,
+          .input = input,
+          .output = input,
+          .activation = &activation_named(numbers.text("of")),
+          .needs_outputs = true};
 }
 
 template <class Real>
 class ActivationLayer final : public Layer<Real> {
  public:
-  explicit ActivationLayer(const LayerPlan& plan)
-      : size_(plan.input.size()), acts_(&activation_named(plan.numbers.text("of")).on<Real>()) {}
+  explicit ActivationLayer(const LayerPlan& plan) : size_(plan.input.size()), acts_(&plan.activation->on<Real>()) {}
 
   void forward(Weights<const Real>, const LayerPass<Real>& pass, const Pass<Real>&) override {
     const std::size_t n = pass.rows * size_;

@@ -21,7 +21,7 @@ LayerPlan embedding_plan(const Choice& numbers, const Shape& input) {
   if (constexpr std::size_t most = std::size_t(1) << 24; words > most || double(words) * double(width) > 2147483648.0)
     throw Error("layer \"embedding\" has {} words of {} numbers; give at most 2^24 words and 2^31 numbers in all",
                 words, width);
-  LayerPlan plan{.numbers = numbers, .input = input, .output = {input[0], width}};
+  LayerPlan plan{.numbers = numbers, .input = input, .output = {input[0], width}, .embeds = true};
   plan.blocks.push_back(
       {.name = "weight", .shape = {words, width}, .role = Role::embedding, .fan_in = width, .fan_out = words});
   return plan;

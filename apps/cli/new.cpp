@@ -114,9 +114,10 @@ Sketch images(const std::string& directory) {
   data +=
       "standardise = \"inputs\"    # per channel\n# augment = [\"flip\", \"crop 4\"]   # drawn anew at every step\n";
   const std::string pool = large ? "\"max_pool 2\", " : "";
+  // With batch norm U would depend on the whole batch, which is no posterior.
   const std::string layers = fmt::format(
-      "[\"conv 3x3 16\", \"batch_norm\", \"relu\", {}\"conv 3x3 32\", \"batch_norm\", \"relu\", \"global_pool\", "
-      "\"dense {}\"]",
+      "[\"conv 3x3 16 padding same\", \"filter_response_norm\", {}\"conv 3x3 32 padding same\", "
+      "\"filter_response_norm\", \"global_pool\", \"dense {}\"]",
       pool, rows.classes.size());
   return {data, layers, "softmax_cross_entropy", rows.rows > 500 ? "100" : "\"full\"", 0.03, 20000};
 }

@@ -86,6 +86,18 @@ TEST_F(DataOfFiles, NewWritesRunFilesForImagesAndTexts) {
   ASSERT_EQ(text.code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("[\"embedding 6 32\", \"lstm 64\", \"dense 6\"]"));
   EXPECT_THAT(desk.kelvin("new images table.csv").error, HasSubstr("holds no images"));
+  std::filesystem::create_directory(desk.path("small"));
+  for (const char* part : {"train", "t10k"}) {
+    desk.write(fmt::format("small/{}-images-idx3-ubyte", part), idx_images());
+    desk.write(fmt::format("small/{}-labels-idx1-ubyte", part), idx_labels());
+  }
+  desk.write("text.toml", text.out);
+  ASSERT_EQ(desk.kelvin("new images small -o images.toml --force").code, 0);
+  for (const char* file : {"text.toml", "images.toml"}) {
+    const auto ran = desk.kelvin(fmt::format("sample {} -o run --force --set steps=2 --set warmup=0", file));
+    EXPECT_EQ(ran.code, 0) << ran.error;
+    EXPECT_THAT(ran.error, testing::Not(HasSubstr("use filter_response_norm"))) << "no posterior";
+  }
 }
 
 // 10 000 images of CIFAR are 31 MB of bytes; as doubles they would be 246 MB, as floats 123 MB.

@@ -64,8 +64,9 @@ std::string network_of(const RunRecord& record) {
   const auto& model = record.settings.model;
   if (!model.own.empty()) return fmt::format("{}, a program's own, {} parameters", model.own, record.parameters);
   if (model.toy.given()) return fmt::format("{} coordinates", record.parameters);
-  return fmt::format("{} with {}, {} parameters, loss {}", text_of(as_value(model.layers)),
-                     text_of(as_value(model.activation)), record.parameters, text_of(as_value(model.loss)));
+  const std::string between = model.layers.are_sizes() ? " with " + text_of(as_value(model.activation)) : "";
+  return fmt::format("{}{}, {} parameters, loss {}", text_of(as_value(model.layers)), between, record.parameters,
+                     text_of(as_value(model.loss)));
 }
 
 // All that the log says of one measure, by step; empty if it never does.

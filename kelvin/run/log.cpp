@@ -157,7 +157,7 @@ RunRecord record_of(const Problem<Real>& problem) {
     if (!b.slack()) {
       record.blocks.push_back(b.name);
       if (!b.torch.empty()) record.pytorch[b.name] = b.torch;
-      record.parameters += b.size();
+      if (!b.buffer()) record.parameters += b.size();
     }
   for (const PartRecipe& part : std::span(problem.recipe.parts).first(problem.recipe.told_parts())) {
     record.parts.push_back(part.name);

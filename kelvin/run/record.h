@@ -205,7 +205,7 @@ struct RunRecord {
     field("machine", machine, "what its speed may depend on");
     field("settings", settings, "resolved: all of them");
     field("rows", rows, "for training");
-    field("parameters", parameters, "numbers in all blocks");
+    field("parameters", parameters, "numbers in all blocks, running statistics aside");
     field("blocks", blocks, "their names, in order");
     field("pytorch", pytorch, "names that state dicts of PyTorch have for each block of a network");
     field("parts", parts, "their names, in order");

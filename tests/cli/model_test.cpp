@@ -52,6 +52,11 @@ TEST(ModelCommand, ItsTotalIsThatOfTheRun) {
   const auto total = Json::parse(shown.out).back();
   EXPECT_EQ(total["parameters"], 20 + 4 + 18);  // kernels and biases, gains and biases, dense
   EXPECT_EQ(total["multiply_adds"], 4 * 18 + 16);
+  ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
+  EXPECT_EQ(Json::parse(desk.read("run/run.json"))["parameters"], total["parameters"]);
+  ASSERT_EQ(desk.kelvin("report run").code, 0);
+  const std::string page = desk.read("run/report.html");
+  EXPECT_THAT(page, HasSubstr("dense 2, 42 parameters, loss softmax_cross_entropy"));
 }
 
 TEST(ModelCommand, ANetworkOfSizesAndAScaleAreCountedToo) {

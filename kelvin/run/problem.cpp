@@ -12,6 +12,7 @@
 #include "kelvin/ensemble/coupling.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/function/block.h"
+#include "kelvin/function/network.h"
 #include "kelvin/run/tempering.h"
 
 namespace kelvin {

@@ -244,7 +244,8 @@ TEST(Commands, EveryExampleRuns) {
   for (const auto& file : std::filesystem::directory_iterator(source + "/examples")) {
     if (file.path().extension() != ".toml") continue;
     const Outcome ran = desk.kelvin("sample " + file.path().string() +
-                                    " -q --set steps=20 --set warmup=100 --set every=10 --set exchange.adapt=false");
+                                    " -q --set steps=20 --set warmup=100 --set every=10 --set log_every=120 "
+                                    "--set exchange.adapt=false");
     EXPECT_EQ(ran.code, 0) << file.path() << ": " << ran.error;
     ++examples;
   }

@@ -17,6 +17,8 @@ import sys
 here = pathlib.Path(__file__).parent
 turns = int(sys.argv[1]) if len(sys.argv) > 1 else 9
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0.3
+if turns < 2:
+    sys.exit(f"compare.py: {turns} turns have no spread; give at least 2")
 
 # Peers, and Kelvin beside them, have one core; beside itself Kelvin has all, because runs write their files on a thread.
 torch, jax, kelvin, one_core_kelvin, twice = "torch", "jax", "kelvin", "kelvin on one core", "two programs at once"

@@ -221,6 +221,10 @@ const Real* Likelihood<Real>::targets_of(Batch rows, std::size_t first, std::siz
   const std::size_t needed = n * (one_hot ? steps_ * width_ : each);
   if (targets_.size() < needed) targets_.resize(needed);
   Real* to = targets_.data();
+  if (!one_hot && each == 1) {  // the steps of small networks feel the loops below
+    for (std::size_t i = 0; i < n; ++i) to[i] = data_->targets[rows[i]];
+    return to;
+  }
   if (one_hot) std::fill_n(to, needed, Real(0));
   for (std::size_t i = 0; i < n; ++i) {
     const Real* from = data_->targets.data() + (rows.empty() ? first + i : rows[i]) * each;

@@ -75,9 +75,9 @@ class Estimator {
 
   std::uint64_t anchor_every_ = 0;
   bool anchor_due_ = false;
-  std::size_t size_ = 0;  // numbers that the anchor has
-  std::vector<Real> anchored_,
-      correction_;  // anchored_: the anchor, the slope there, U there, and whether there is one
+  std::size_t size_ = 0;        // numbers that the anchor has
+  std::vector<Real> anchored_;  // the anchor, the slope there, U there, and whether there is one
+  std::vector<Real> correction_;
 
   // What evaluates a branch of the tree, on a thread of its own where there are several.
   struct BranchWork {

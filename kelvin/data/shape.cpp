@@ -9,7 +9,7 @@
 
 namespace kelvin {
 
-Shape::Shape(std::initializer_list<std::size_t> extents) : rank_(extents.size()) {
+Shape::Shape(std::span<const std::size_t> extents) : rank_(extents.size()) {
   if (rank_ > most) throw Error("an array has {} extents; at most {} are possible", rank_, most);
   std::copy(extents.begin(), extents.end(), extents_.begin());
 }

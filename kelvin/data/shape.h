@@ -15,7 +15,8 @@ class Shape {
  public:
   static constexpr std::size_t most = 5;
   Shape() = default;
-  Shape(std::initializer_list<std::size_t> extents);
+  Shape(std::initializer_list<std::size_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
+  explicit Shape(std::span<const std::size_t> extents);
   std::size_t rank() const { return rank_; }
   std::size_t operator[](std::size_t k) const { return extents_[k]; }
   std::span<const std::size_t> extents() const { return std::span(extents_).first(rank_); }

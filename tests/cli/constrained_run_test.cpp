@@ -12,7 +12,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::string file =
-    std::string(KELVIN_SOURCE_DIR) + "/examples/constraints.toml -q --set every=10 --set walkers=2 ";
+    std::string(KELVIN_SOURCE_DIR) +
+    "/examples/constraints.toml -q --set every=10 --set walkers=2 --set model.layers=[2,20,20,1] ";
 
 std::vector<double> draws(const Desk& desk, const std::string& run, const std::string& block) {
   const Samples samples = open_samples(desk.path(run));
@@ -24,11 +25,11 @@ TEST(ConstrainedRun, IsReadWithoutItsSlack) {
   const auto ran = desk.kelvin("sample " + file + "-o run --set steps=400");
   ASSERT_EQ(ran.code, 0) << ran.error;
   const Json record = Json::parse(desk.read("run/run.json"));
-  EXPECT_EQ(record["parameters"], 2 * 50 + 50 + 50 * 50 + 50 + 50 + 1);
+  EXPECT_EQ(record["parameters"], 2 * 20 + 20 + 20 * 20 + 20 + 20 + 1);
   EXPECT_THAT(record["blocks"].dump(), Not(HasSubstr("slack")));
-  EXPECT_EQ(record["part"]["input"]["degrees_of_freedom"], 150);
-  EXPECT_EQ(record["part"]["middle"]["degrees_of_freedom"], 2500 - 50 * 51 / 2 + 50);
-  EXPECT_EQ(record["part"]["output"]["degrees_of_freedom"], 51);
+  EXPECT_EQ(record["part"]["input"]["degrees_of_freedom"], 60);
+  EXPECT_EQ(record["part"]["middle"]["degrees_of_freedom"], 400 - 20 * 21 / 2 + 20);
+  EXPECT_EQ(record["part"]["output"]["degrees_of_freedom"], 21);
   for (const double w : draws(desk, "run", "layer1.weight")) EXPECT_LE(std::abs(w), 2.00001);
   for (const char* command :
        {"summary run --parameters", "predict run", "diagnose run", "analyse weights run", "analyse covariance run",

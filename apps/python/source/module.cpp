@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/python/source/module.h"
+
+#include <nanobind/stl/string.h>
+
+#include <new>
+
+#include "apps/python/source/value.h"
+#include "kelvin/core/error.h"
+#include "kelvin/core/toml.h"
+#include "kelvin/core/version.h"
+#include "kelvin/io/json.h"
+#include "kelvin/trajectory/files.h"
+
+NB_MODULE(_kelvin, module) {
+  namespace nb = nanobind;
+  using namespace kelvin::python;
+
+  nb::set_leak_warnings(false);  // an interactive session may end with runs that it still names
+  nb::exception<kelvin::Error>(module, "Error", PyExc_ValueError);
+  module.attr("version") = std::string(kelvin::version());
+  module.def("read_toml", [](const std::string& path) { return to_python(kelvin::read_toml(path)); });
+  module.def(
+      "override",
+      [](nb::dict settings, const std::string& assignment) {
+        kelvin::Value root = to_value(settings, "settings");
+        kelvin::override_with(root, assignment);
+        return to_python(root);
+      },
+      nb::arg("settings"), nb::arg("assignment"));
+  add_run(module);
+  add_samples(module);
+  add_analyses(module);
+  add_chain(module);
+}

@@ -32,7 +32,9 @@ std::string bytes_of(Chain<Real>& chain) {
 
 template <class Real>
 EngineOf<Real>::EngineOf(const EngineParts& parts)
-    : parts_(parts), settings_(parts.from.record.settings), patience_(settings_.patience) {
+    : parts_(parts),
+      settings_(parts.from.record.settings),
+      patience_(settings_.patience, std::uint64_t(settings_.warmup)) {
   const RunEnvironment& environment = parts_.environment;
   const Remark tell_of = [this](std::string_view text) { remark(text); };
   Comm& comm = parts_.comm;

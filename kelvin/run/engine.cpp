@@ -46,7 +46,8 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    problem_ = make_problem<Real>(settings_, environment.data, tell_of, Slack::kept, environment.model);
+    check_size(size_of(settings_, 1, {}), environment.room);  // for what no rows and no network are needed
+    problem_ = make_problem<Real>(settings_, checked_data(), tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
       problem_.energy->estimate.share_rows(
@@ -74,10 +75,29 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   }
   record_.finished.reset();
   line_ = parts_.from.line;
+  const RunSize size = size_of(settings_, double(problem_.recipe.size), problem_.data);
+  comm.together([&] { check_size(size, environment.room); });
   comm.together([&] { make_walkers(); });
   if (parts_.from.checkpoint) comm.together([&] { restore(*parts_.from.checkpoint); });
   else start_walkers();
   make_plan();
+}
+
+// Rows and networks are counted before they are made.
+template <class Real>
+LoadData EngineOf<Real>::checked_data() const {
+  return [this](const DataSettings& data, bool wants_classes, std::uint64_t seed, const Remark& remark) {
+    const RunEnvironment& environment = parts_.environment;
+    check_generated_rows(data, environment.room);
+    const auto check = [&](const Shape& input, const Splits& rows) {
+      check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
+    };
+    const bool network = settings_.model.own.empty();
+    if (network && settings_.model.layers.are_sizes()) check({}, {});
+    Splits rows = environment.data(data, wants_classes, seed, remark);
+    if (network) check(rows.train.input_shape(), rows);
+    return rows;
+  };
 }
 
 template <class Real>

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::uint32_t polynomial = 0x82f63b78;  // of Castagnoli; the highest power is in the lowest bit
 
-using Table = std::array<std::uint32_t, 256>;
+using ByteTable = std::array<std::uint32_t, 256>;
 
 // What the register is after a byte (its lowest) and `count` - 1 bytes of zeros, for each value of that byte.
 template <std::size_t count>
-constexpr std::array<Table, count> tables_of_bytes() {
-  std::array<Table, count> out{};
+constexpr std::array<ByteTable, count> tables_of_bytes() {
+  std::array<ByteTable, count> out{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t sum = byte;
     for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ (sum & 1 ? polynomial : 0);
@@ -54,7 +54,7 @@ std::uint32_t register_by_tables(std::uint32_t sum, const char* at, std::size_t 
 constexpr std::size_t stretch = 1024;
 
 // Moves a register on by `stretch` zeros: the sum over its four bytes of what each becomes.
-constexpr std::array<Table, 4> tables_of_stretch() {
+constexpr std::array<ByteTable, 4> tables_of_stretch() {
   std::array<std::uint32_t, 32> moved{};  // by so many zeros, for each bit; doubled until they are a stretch
   for (std::uint32_t bit = 0; bit < 32; ++bit) {
     const std::uint32_t one = std::uint32_t(1) << bit;
@@ -69,7 +69,7 @@ constexpr std::array<Table, 4> tables_of_stretch() {
     const auto half = moved;
     for (std::uint32_t& column : moved) column = apply(half, column);
   }
-  std::array<Table, 4> out{};
+  std::array<ByteTable, 4> out{};
   for (std::uint32_t k = 0; k < 4; ++k)
     for (std::uint32_t byte = 0; byte < 256; ++byte) out[k][byte] = apply(moved, byte << (8 * k));
   return out;

@@ -93,7 +93,7 @@ LoadData EngineOf<Real>::checked_data() const {
       check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
     };
     const bool network = settings_.model.own.empty();
-    if (network && settings_.model.layers.are_sizes()) check({}, {});
+    if (network && settings_.model.layers.are_sizes()) check({}, planned_rows(data));
     Splits rows = environment.data(data, wants_classes, seed, remark);
     if (network) check(rows.train.input_shape(), rows);
     return rows;

@@ -58,11 +58,21 @@ RunSize size_of(const RunSettings& s, double parameters, const Splits& data) {
   return out;
 }
 
+Splits planned_rows(const DataSettings& data) {
+  Splits planned;
+  const auto count = [&](const char* split) {
+    const bool told = data.generator.given() && data.generator.has(split);
+    return told ? std::size_t(std::clamp(data.generator.number(split), 0.0, 1e18)) : 0;
+  };
+  planned.train.rows = count("rows");
+  planned.validation.rows = count("validation");
+  planned.test.rows = count("test");
+  return planned;
+}
+
 void check_generated_rows(const DataSettings& data, const Room& room) {
-  if (!data.generator.given()) return;
-  double rows = 0;
-  for (const char* split : {"rows", "validation", "test"})
-    if (data.generator.has(split)) rows += data.generator.number(split);
+  const Splits planned = planned_rows(data);
+  const double rows = double(planned.train.rows) + double(planned.validation.rows) + double(planned.test.rows);
   const double least = rows * 2 * sizeof(double);  // an input and a target
   if (least > room.memory)
     throw Error("{:.6g} rows of data.generator = \"{}\" take at least {}, but {} of memory are left; ask for fewer",

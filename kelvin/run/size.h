@@ -27,6 +27,9 @@ RunSize size_of(const RunSettings&, double parameters, const Splits&);
 // The parameters of a network by its settings and the shape of a row.
 double parameters_of(const ModelSettings&, const Shape& input);
 
+// How many rows a generator will make, without their numbers; none where there is no generator.
+Splits planned_rows(const DataSettings&);
+
 // Refuses rows that are to be made, or a run, for which there is no room.
 void check_generated_rows(const DataSettings&, const Room&);
 void check_size(const RunSize&, const Room&);

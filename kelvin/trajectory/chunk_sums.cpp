@@ -17,12 +17,12 @@ static_assert(sizeof(ChunkSum) == 24, "records are written as they lie in memory
 
 auto place_of(const ChunkSum& sum) { return std::tuple(sum.array, sum.walker, sum.number); }
 
-fs::path file_of(const fs::path& run) { return run / "chunks"; }
+fs::path chunks_of(const fs::path& run) { return run / "chunks"; }
 
 }  // namespace
 
 ChunkSums::ChunkSums(const fs::path& run, const FileSum& so_far) {
-  const fs::path file = file_of(run);
+  const fs::path file = chunks_of(run);
   const std::string bytes = read_file(file);
   const std::size_t size = so_far.bytes;
   if (bytes.size() < size)
@@ -55,7 +55,7 @@ void check_chunk(std::string_view bytes, std::size_t bytes_of_draw, const ChunkS
 }
 
 ChunkSumsFile::ChunkSumsFile(const fs::path& run, const FileSum& so_far)
-    : file_(file_of(run), so_far.bytes), sum_(so_far) {}
+    : file_(chunks_of(run), so_far.bytes), sum_(so_far) {}
 
 void ChunkSumsFile::write() {
   if (waiting_.empty()) return;

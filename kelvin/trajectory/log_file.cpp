@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path file_of(const fs::path& run) { return run / std::string(log_file); }
+fs::path log_of(const fs::path& run) { return run / std::string(log_file); }
 
 // What the manifest says of the log.
 FileSum named_log(const fs::path& run, const RunRecord& record) {
@@ -41,7 +41,7 @@ std::string text_of(const LogLine& line, FileSum& so_far) {
 FileSum empty_log(const RunRecord& record) { return {0, identity_of(record)}; }
 
 StoredLog read_stored_log(const fs::path& run, const RunRecord& record, Newest newest) {
-  const fs::path file = file_of(run);
+  const fs::path file = log_of(run);
   StoredLog log;
   const FileSum named = named_log(run, record);
   if (named.bytes == 0 && !fs::exists(file)) return log;
@@ -64,7 +64,7 @@ StoredLog read_stored_log(const fs::path& run, const RunRecord& record, Newest n
 std::vector<LogLine> read_log(const fs::path& run) { return read_stored_log(run, read_record(run)).lines; }
 
 std::optional<LogLine> last_log_line(const fs::path& run, const RunRecord& record) {
-  const fs::path file = file_of(run);
+  const fs::path file = log_of(run);
   const FileSum named = named_log(run, record);
   std::ifstream stream(file, std::ios::binary);
   if (!stream && named.bytes == 0) return {};

@@ -61,6 +61,10 @@ TEST(Size, RunsThatAreTooLargeEndAtOnce) {
               HasSubstr("6.44245e+09 parameters"));
   EXPECT_THAT(refused("data.generator = { name = \"gap\", rows = 1e10 }\nmodel = { layers = [1, 3, 1], " + wide),
               HasSubstr("rows of data.generator = \"gap\" take at least 160 GB"));
+  EXPECT_THAT(refused("walkers = 1000\nstore.predictions = true\ndata.generator = { name = \"gap\", test = 1e7 }\n"
+                      "model = { layers = [1, 3, 1], " +
+                      wide),
+              HasSubstr("of memory (10 parameters"));
   EXPECT_THAT(refused("steps = 100000000\nevery = 1\n" + gap + "model = { layers = [1, 100, 1], " + wide),
               HasSubstr("the disk has room for 50 GB"));
 }

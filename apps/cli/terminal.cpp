@@ -24,7 +24,7 @@ void catch_signals() {
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup asks to go on
-  std::signal(SIGPIPE, SIG_IGN);  // a run goes on when nobody listens any more
+  std::signal(SIGPIPE, SIG_IGN);                                          // a run goes on when nobody listens any more
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, with a message
 }
 

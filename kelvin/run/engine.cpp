@@ -32,7 +32,9 @@ std::string bytes_of(Chain<Real>& chain) {
 
 template <class Real>
 EngineOf<Real>::EngineOf(const EngineParts& parts)
-    : parts_(parts), settings_(parts.from.record.settings), patience_(settings_.patience) {
+    : parts_(parts),
+      settings_(parts.from.record.settings),
+      patience_(settings_.patience, std::uint64_t(settings_.warmup)) {
   const RunEnvironment& environment = parts_.environment;
   const Remark tell_of = [this](std::string_view text) { remark(text); };
   Comm& comm = parts_.comm;
@@ -44,7 +46,8 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    problem_ = make_problem<Real>(settings_, environment.data, tell_of, Slack::kept, environment.model);
+    check_size(size_of(settings_, 1, {}), environment.room);  // for what no rows and no network are needed
+    problem_ = make_problem<Real>(settings_, checked_data(), tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
       problem_.energy->estimate.share_rows(
@@ -72,10 +75,29 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   }
   record_.finished.reset();
   line_ = parts_.from.line;
+  const RunSize size = size_of(settings_, double(problem_.recipe.size), problem_.data);
+  comm.together([&] { check_size(size, environment.room); });
   comm.together([&] { make_walkers(); });
   if (parts_.from.checkpoint) comm.together([&] { restore(*parts_.from.checkpoint); });
   else start_walkers();
   make_plan();
+}
+
+// Rows and networks are counted before they are made.
+template <class Real>
+LoadData EngineOf<Real>::checked_data() const {
+  return [this](const DataSettings& data, bool wants_classes, std::uint64_t seed, const Remark& remark) {
+    const RunEnvironment& environment = parts_.environment;
+    check_generated_rows(data, environment.room);
+    const auto check = [&](const Shape& input, const Splits& rows) {
+      check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
+    };
+    const bool network = settings_.model.own.empty();
+    if (network && settings_.model.layers.are_sizes()) check({}, planned_rows(data));
+    Splits rows = environment.data(data, wants_classes, seed, remark);
+    if (network) check(rows.train.input_shape(), rows);
+    return rows;
+  };
 }
 
 template <class Real>

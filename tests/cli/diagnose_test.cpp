@@ -219,9 +219,9 @@ TEST(Diagnose, TrainingIsJudgedByItsLearningCurve) {
 TEST(Diagnose, ADamagedRecordIsNamed) {
   const Bench bench;
   bench.diagnosed("steps = 500\nevery = 5\nmodel = { toy = \"gaussian\" }\npart.all = { temperature = 1 }\n");
-  Value::Group record = parse_json(bench.read("run/run.json"), "run.json").entries();
-  record.erase("part");
-  bench.write("run/run.json", to_json(record));
+  RunRecord record = read_record(bench.path("run"));
+  record.part.clear();
+  write_record(bench.path("run"), record);
   const Outcome got = bench.kelvin("diagnose run");
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.error, HasSubstr("run.json\" is damaged: it does not tell of part \"all\""));

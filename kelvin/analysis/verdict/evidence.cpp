@@ -139,7 +139,7 @@ Evidence evidence_of(const Samples& samples) {
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);
-        const auto shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
+        const auto shape = samples.shape(array).each;
         for (std::size_t k = 0; k < all.size(); ++k) judge(e, {entry_name(block, k, shape), std::move(all[k])});
       }
   return e;

@@ -41,8 +41,7 @@ const Dataset& predicted(const Problem<Real>& problem) {
 std::vector<std::string> dimensions_of(const Block& block) {
   constexpr const char* names[Shape::most] = {"row", "column", "height", "width", "depth"};  // those of a kernel
   std::vector<std::string> dimensions;
-  for (std::size_t k = 0; k < block.shape.rank(); ++k)
-    dimensions.push_back(fmt::format("{}_{}", block.name, names[k]));
+  for (std::size_t k = 0; k < block.shape.rank(); ++k) dimensions.push_back(fmt::format("{}_{}", block.name, names[k]));
   return dimensions;
 }
 
@@ -155,16 +154,21 @@ void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
   const Dataset& data = predicted(problem);
   if (store.predictions) {
     const ZarrType& type = zarr_type(sizeof(Real) == 4 ? "<f4" : "<f8");
-    const Units units = data.has_classes() || data.target_units.mean.size() != outputs ? Units() : data.target_units;
+    const Units units = data.has_classes() ? Units() : data.target_units;
+    const Loss& loss = loss_named(problem.settings.model.loss);
     auto values = std::make_shared<std::vector<std::vector<Real>>>(totals_.size(), std::vector<Real>(rows * outputs));
     phase.arrays.push_back({"posterior_predictive",
                             "y",
                             {totals_.size(), 0, 1, {rows, outputs}, {"row", "output"}, &type},
-                            [=, &type](const Draw<Real>& draw, char* to) {
+                            [=, &type, &loss](const Draw<Real>& draw, char* to) {
                               auto& out = (*values)[draw.walker];
                               of(draw.walker).predict(draw.q, {}, out);
-                              for (std::size_t i = 0; i < out.size(); ++i)
-                                type.put(units.original(i % outputs, double(out[i])), to + i * type.width);
+                              std::vector<double> row(outputs);
+                              for (std::size_t i = 0; i < out.size(); i += outputs) {
+                                for (std::size_t k = 0; k < outputs; ++k) row[k] = double(out[i + k]);
+                                to_original(loss, units, row);
+                                for (std::size_t k = 0; k < outputs; ++k) type.put(row[k], to + (i + k) * type.width);
+                              }
                             }});
   }
   if (store.log_likelihood)

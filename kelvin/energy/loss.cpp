@@ -109,20 +109,17 @@ struct Column {
   }
 };
 
-template <class L, std::size_t each, class Real>
+template <class L, class Real>
 double column_by_column(const LossRows<Real>& all) {
-  const std::size_t count = all.width / each;
+  const std::size_t count = all.width / L::each;
   double sum = 0;
-  for (std::size_t k = 0; k < count; ++k) sum += L::column(Column<Real>{all, each, count, k});
+  for (std::size_t k = 0; k < count; ++k) sum += L::column(Column<Real>{all, L::each, count, k});
   return sum;
 }
 
 // The same as GaussianLoss, each width e^w an output: (f - y)^2 e^(-2 w) / 2 + w + log(2 pi) / 2
 struct HeteroscedasticGaussian {
-  template <class Real>
-  static double sum(const LossRows<Real>& all) {
-    return column_by_column<HeteroscedasticGaussian, 2>(all);
-  }
+  static constexpr std::size_t each = 2;
   template <class Real>
   static double column(const Column<Real>& c) {
     double sum = double(c.rows.rows) / 2 * std::log(2 * std::numbers::pi);
@@ -139,25 +136,28 @@ struct HeteroscedasticGaussian {
 
 // -log of Student's density of z = (f - y) e^-w with nu degrees of freedom:
 //   (nu + 1)/2 log(1 + z^2/nu) + w + log(nu pi)/2 + log gamma(nu/2) - log gamma((nu + 1)/2)
-template <std::size_t each>
+template <std::size_t outputs_each>
 struct StudentLoss {
-  template <class Real>
-  static double sum(const LossRows<Real>& all) {
-    return column_by_column<StudentLoss, each>(all);
-  }
+  static constexpr std::size_t each = outputs_each;
   template <class Real>
   static double column(const Column<Real>& c) {
     const double nu = c.rows.scales[c.k].shape, n = double(c.rows.rows);
-    double logs = 0, widths = 0, shares = 0;
+    constexpr double much = 1e100;  // of a product, whose logarithm is cheaper than those of its factors
+    double logs = 0, product = 1, widths = 0, shares = 0;
     for (std::size_t i = 0; i < c.rows.rows; ++i) {
       const double w = c.log_scale(i), inverse = std::exp(-w);
       const double z = (double(c.rows.outputs[c.output(i)]) - c.target(i)) * inverse, square = z * z;
       const double pull = (nu + 1) / (nu + square), share = square / (nu + square);
-      logs += std::log1p(square / nu);
+      product *= 1 + square / nu;
+      if (!(product < much)) {
+        logs += std::log(product);
+        product = 1;
+      }
       widths += w;
       shares += share;
       c.slopes(i, pull * z * inverse, 1 - (nu + 1) * share);
     }
+    logs += std::log(product);
     if (!c.rows.shape_slopes.empty())
       c.rows.shape_slopes[c.k] +=
           logs / 2 - (nu + 1) / (2 * nu) * shares + n / 2 * (1 / nu + digamma(nu / 2) - digamma((nu + 1) / 2));
@@ -194,10 +194,7 @@ struct PoissonLoss {
 // -log of the probability of y for the mean e^f and the dispersion a, with t = f + log a and s(t) = log(1 + e^t):
 //   (y + 1/a) s(t) - y t + log gamma(1/a) + log gamma(y + 1) - log gamma(y + 1/a)
 struct NegativeBinomialLoss {
-  template <class Real>
-  static double sum(const LossRows<Real>& all) {
-    return column_by_column<NegativeBinomialLoss, 1>(all);
-  }
+  static constexpr std::size_t each = 1;
   template <class Real>
   static double column(const Column<Real>& c) {
     const double a = c.rows.scales[c.k].shape, r = 1 / a, log_a = std::log(a), of_r = log_gamma(r);
@@ -297,10 +294,11 @@ struct Cosine {
   }
 };
 
-// A loss may have loops of its own over all rows.
+// A loss may have loops of its own over all rows, or over those of one target.
 template <class L, class Real>
 double sum_of(const LossRows<Real>& all) {
   if constexpr (requires { L::sum(all); }) return L::sum(all);
+  else if constexpr (requires { L::each; }) return column_by_column<L>(all);
   else return row_by_row<L>(all);
 }
 

@@ -30,7 +30,7 @@ std::vector<double> sorted_centres(std::span<const NoiseAt> at) {
 template <class F>
 double half_line(F&& f, double scale, double end) {
   if (!(end > 0)) return 0;
-  constexpr double first = -3.25, enough = 1e-5;
+  constexpr double first = -3.25, enough = 3e-4;
   constexpr int most_halvings = 8;
   const auto x_at = [&](double v) { return scale * std::exp(v - std::exp(-v)); };
   const auto term = [&](double v) { return f(x_at(v)) * x_at(v) * (1 + std::exp(-v)); };

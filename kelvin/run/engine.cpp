@@ -2,6 +2,7 @@
 #include "kelvin/run/engine.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kelvin/run/log.h"
 #include "kelvin/run/tempering.h"
@@ -409,6 +410,7 @@ void EngineOf<Real>::finish_record() {
       remark(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                          walkers_.front().learnt_pace() * part.step.at(0),
                          walkers_.front().learnt_friction() * part.friction.at(0)));
+    remark_on_learnt();
   }
   if (problem_.recipe.tempered) record_.tempering->biases = all_biases<Real>(mine, parts_.comm);
   if (line_) record_.exchange = line_->exchange;
@@ -416,6 +418,26 @@ void EngineOf<Real>::finish_record() {
   record_.draws = draws_;
   record_.finished = true;
   record_.final = line_;
+}
+
+// What does not go without saying.
+template <class Real>
+void EngineOf<Real>::remark_on_learnt() const {
+  double least = INFINITY, most = 0, before = 0, after = 0;
+  for (const LearntRecord& walker : record_.learnt) {
+    least = std::min(least, walker.pace);
+    most = std::max(most, walker.pace);
+    before += walker.put_back.value_or(0);
+    after += walker.put_back_later.value_or(0);
+  }
+  constexpr double alike = 2;
+  if (most > alike * least)
+    remark(fmt::format("the warm-ups of the walkers ended at steps that differ by a factor of {:.3g}", most / least));
+  if (before + after > 0)
+    remark(
+        fmt::format("the energy of walkers jumped: they were put back with a smaller step {:.0f} times in the "
+                    "warm-up and {:.0f} times after it",
+                    before, after));
 }
 
 template <class Real>

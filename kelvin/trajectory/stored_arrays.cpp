@@ -30,16 +30,21 @@ void add_predictions(std::vector<StoredArray<Real>>& arrays, const Problem<Real>
   const Dataset& data = predicted_rows(problem);
   if (store.predictions) {
     const ZarrType& type = zarr_type(sizeof(Real) == 4 ? "<f4" : "<f8");
-    const Units units = data.has_classes() || data.target_units.mean.size() != outputs ? Units() : data.target_units;
+    const Units units = data.has_classes() ? Units() : data.target_units;
+    const Loss& loss = loss_named(problem.settings.model.loss);
     auto values = std::make_shared<std::vector<std::vector<Real>>>(walkers, std::vector<Real>(rows * outputs));
     arrays.push_back({"posterior_predictive",
                       "y",
                       {walkers, 0, 1, {rows, outputs}, {"row", "output"}, &type},
-                      [=, &type](const Draw<Real>& draw, char* to) {
+                      [=, &type, &loss](const Draw<Real>& draw, char* to) {
                         auto& out = (*values)[draw.walker];
                         of(draw.walker).predict(draw.q, {}, out);
-                        for (std::size_t i = 0; i < out.size(); ++i)
-                          type.put(units.original(i % outputs, double(out[i])), to + i * type.width);
+                        std::vector<double> row(outputs);
+                        for (std::size_t i = 0; i < out.size(); i += outputs) {
+                          for (std::size_t k = 0; k < outputs; ++k) row[k] = double(out[i + k]);
+                          to_original(loss, units, row);
+                          for (std::size_t k = 0; k < outputs; ++k) type.put(row[k], to + (i + k) * type.width);
+                        }
                       }});
   }
   if (store.log_likelihood)

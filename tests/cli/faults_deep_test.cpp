@@ -140,7 +140,7 @@ TEST_F(Faults, ClosedStreamsAndBrokenPipesAreNoTrouble) {
 
 TEST_F(Faults, AHangUpLeavesACheckpoint) {
   desk.write("long.toml", "steps = 100000000\n" + faulty_run.substr(faulty_run.find('\n') + 1));
-  Process process(desk, "sample long.toml -q -o run");
+  Process process(desk, "sample long.toml -q -o run --anyway");
   ASSERT_TRUE(comes_true([&] { return fs::exists(desk.path("run/checkpoint/state")); }));
   process.send(SIGHUP);
   EXPECT_EQ(process.wait(), 128 + SIGHUP) << process.error();
@@ -148,9 +148,36 @@ TEST_F(Faults, AHangUpLeavesACheckpoint) {
   EXPECT_EQ(desk.kelvin("verify run whole").code, 0) << desk.read(".err");
 }
 
+// What is copied later may be newer, which is no harm.
+TEST_F(Faults, ACopyOfAGrowingRunIsValid) {
+  desk.write("long.toml", "steps = 100000000\n" + faulty_run.substr(faulty_run.find('\n') + 1));
+  Process process(desk, "sample long.toml -q -o run --anyway");
+  const std::string run = desk.path("run"), copy = desk.path("copied");
+  ASSERT_TRUE(comes_true([&] { return fs::exists(run + "/manifest.json") && fs::exists(run + "/checkpoint/state"); }));
+  std::uint64_t draws = 0;
+  for (int n = 0; n < 10; ++n) {
+    fs::remove_all(copy);
+    fs::create_directory(copy);
+    const std::string command = "cd '" + run + "' && cp -r checkpoint '" + copy + "' && cp manifest.json '" + copy +
+                                "' && cp -r run.json run.toml log.jsonl chunks samples.zarr '" + copy + "' 2>/dev/null";
+    std::system(command.c_str());  // files under names for the time being may vanish while they are copied
+    const Verification found = verify(copy);
+    for (const Damage& damage : found.damage) EXPECT_EQ(int(damage.remedy), int(Remedy::rewrite)) << damage.sentence;
+    EXPECT_GE(found.draws.at(0), draws);
+    draws = found.draws[0];
+  }
+  EXPECT_GT(draws, 0u);
+  process.send(SIGKILL);
+  process.wait();
+  const std::uint64_t more = draws + 10;
+  const Outcome resumed = desk.kelvin(fmt::format("resume copied -q --until {}", more));
+  EXPECT_EQ(resumed.code, 0) << resumed.error;
+  EXPECT_EQ(open_samples(copy).draws, more);
+}
+
 TEST_F(Faults, ARunWhoseDirectoryIsMovedEndsWithASentence) {
   desk.write("long.toml", "steps = 100000000\n" + faulty_run.substr(faulty_run.find('\n') + 1));
-  Process process(desk, "sample long.toml -q -o run");
+  Process process(desk, "sample long.toml -q -o run --anyway");
   ASSERT_TRUE(comes_true([&] { return fs::exists(desk.path("run/checkpoint/state")); }));
   fs::rename(desk.path("run"), desk.path("moved"));
   EXPECT_EQ(process.wait(), 1);

@@ -47,7 +47,7 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    check_size(size_of(settings_, 1, {}), environment.room);  // for what no rows and no network are needed
+    check_size(size_of(settings_left(), 1, {}), environment.room);  // for what no rows and no network are needed
     problem_ = make_problem<Real>(settings_, checked_data(), tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
@@ -76,12 +76,22 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   }
   record_.finished.reset();
   line_ = parts_.from.line;
-  const RunSize size = size_of(settings_, double(problem_.recipe.size), problem_.data);
+  const RunSize size = size_of(settings_left(), double(problem_.recipe.size), problem_.data);
   comm.together([&] { check_size(size, environment.room); });
   comm.together([&] { make_walkers(); });
   if (parts_.from.checkpoint) comm.together([&] { restore(*parts_.from.checkpoint); });
   else start_walkers();
   make_plan();
+}
+
+// The settings with the steps that are left of a resumed run.
+template <class Real>
+RunSettings EngineOf<Real>::settings_left() const {
+  RunSettings out = settings_;
+  if (!parts_.resumed) return out;
+  const std::uint64_t until = parts_.from.record.until;
+  out.steps = long(until - std::min(until, parts_.from.checkpoint ? parts_.from.checkpoint->step : 0));
+  return out;
 }
 
 // Rows and networks are counted before they are made.
@@ -91,7 +101,7 @@ LoadData EngineOf<Real>::checked_data() const {
     const RunEnvironment& environment = parts_.environment;
     check_generated_rows(data, environment.room);
     const auto check = [&](const Shape& input, const Splits& rows) {
-      check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
+      check_size(size_of(settings_left(), parameters_of(settings_.model, input), rows), environment.room);
     };
     const bool network = settings_.model.own.empty();
     if (network && settings_.model.layers.are_sizes()) check({}, planned_rows(data));

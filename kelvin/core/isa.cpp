@@ -40,10 +40,13 @@ Isa best_isa() { return Isa::portable; }
 
 #if KELVIN_X86
 // Bits 15 and 6 of the control register: flush results, and read operands, as zero.
-FlushToZero::FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+FlushToZero::FlushToZero(bool flush) : before_(_mm_getcsr()) {
+  constexpr unsigned bits = 0x8040;
+  _mm_setcsr(flush ? before_ | bits : before_ & ~bits);
+}
 FlushToZero::~FlushToZero() { _mm_setcsr(before_); }
 #else
-FlushToZero::FlushToZero() : before_(0) {}
+FlushToZero::FlushToZero(bool) : before_(0) {}
 FlushToZero::~FlushToZero() = default;
 #endif
 

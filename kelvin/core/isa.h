@@ -13,10 +13,10 @@ Isa best_isa();  // of this machine, or less if KELVIN_ISA in the environment sa
 
 // While it lives, numbers too small for full precision (below 1e-38 in float) are zero on this thread. Momenta that
 // decay, as those of dead units do at temperature 0, would else end there, where arithmetic takes a hundred times as
-// long.
+// long. FlushToZero(false): they are what they are again, for functions of others that are called from there.
 class FlushToZero {
  public:
-  FlushToZero();
+  explicit FlushToZero(bool flush = true);
   ~FlushToZero();
   FlushToZero(const FlushToZero&) = delete;
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -29,6 +31,14 @@ def program():
         return done.stdout
 
     return call
+
+
+def in_a_process(script):
+    """What a script of its own prints: without the threads and the memory of the others."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(script)], capture_output=True, text=True,
+                          timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def agrees(values, exact, errors=4.0):

@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 import kelvin
+from conftest import in_a_process
 
 
 def draws_of(path):
@@ -88,16 +90,17 @@ def test_xarray_and_arviz_agree_with_the_summary(gap):
     assert posterior["layer1.weight"].dims[:2] == ("chain", "draw")
     data = run.to_arviz()
     table = arviz.summary(data, var_names=["layer2.bias"], round_to="none", kind="all")
-    row = summary[summary.iloc[:, 0] == "layer2.bias[0]"]
-    assert len(row) == 1, summary.iloc[:, 0].tolist()
+    row = summary[summary["quantity"] == "layer2.bias[0]"]
+    assert len(row) == 1, summary["quantity"].tolist()
     for ours, theirs in (("mean", "mean"), ("sd", "sd"), ("ess_bulk", "ess_bulk"), ("rhat", "r_hat")):
         assert row[ours].iloc[0] == pytest.approx(table[theirs].iloc[0], rel=1e-6)
     import matplotlib
 
     matplotlib.use("Agg")
     arviz.plot_trace(data, var_names=["layer2.bias"])
-    loo = arviz.loo(data)
-    assert np.isfinite(loo.elpd_loo)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of rows that matter much
+        assert np.isfinite(arviz.loo(data).elpd_loo)
     arviz.plot_ppc(data, num_pp_samples=10)
 
 
@@ -121,7 +124,7 @@ def test_what_is_found_is_words_tables_and_figures(gap):
     diagnosis = run.diagnose()
     assert isinstance(diagnosis.healthy, bool) and diagnosis.words
     assert diagnosis.words[0] in str(diagnosis)
-    assert run.analyse("autocorrelation", of="potential").name == "autocorrelation"
+    assert run.analyse("covariance").name == "covariance"
     assert "<svg" in run._repr_html_() and diagnosis.words[0].split(":")[0] in run._repr_html_()
     page = run.report()
     assert page.exists() and page.stat().st_size > 10000
@@ -138,13 +141,13 @@ def test_a_run_is_steered_and_repeats(gap, tmp_path):
         pass
     run.change(all={"step": 0.02})
     run.proceed()
-    while not kelvin.open(run.path).record["steered"]:
+    while not kelvin.open(run.path).record.get("steered"):
         pass
     run.stop()
     run.wait()
     assert run.now["state"] == "stopped"
     steered = run.record["steered"]
-    assert len(steered) == 1 and steered[0]["phase"]["part"]["all"]["step"]["value"] == 0.02
+    assert len(steered) == 1 and steered[0]["phase"]["part"]["all"]["step"] == 0.02
     before = run.samples.draws
     run.resume(wait=False)
     run.stop()
@@ -184,7 +187,7 @@ def test_what_a_callback_raises_is_raised(gap, tmp_path):
 def test_mistakes_are_one_sentence(gap, tmp_path):
     with pytest.raises(kelvin.Error, match='did you mean "steps"'):
         kelvin.sample(gap, stepz=3)
-    with pytest.raises(kelvin.Error, match="settings.model.layers|model.layers"):
+    with pytest.raises(TypeError, match="a setting is a number"):
         kelvin.sample(gap, model={"layers": object()})
     with pytest.raises(TypeError, match="a dict, or the path of a run file"):
         kelvin.sample(3)
@@ -230,18 +233,22 @@ except KeyboardInterrupt as stop:
 
 
 def test_a_fork_is_told_that_the_run_is_not_its_own(gap, tmp_path):
-    run = kelvin.start(gap, steps=10**9, out=tmp_path / "run")
-    child = os.fork()
-    if child == 0:
-        try:
-            run.stop()
-        except kelvin.Error as error:
-            os._exit(5 if "forked" in str(error) else 6)
-        os._exit(7)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
-    run.stop()
-    run.wait()
-    assert run.now["state"] == "stopped"
+    told = in_a_process(f"""
+        import os, kelvin
+        run = kelvin.start({gap!r}, steps=10**9, out={str(tmp_path / "run")!r})
+        child = os.fork()
+        if child == 0:
+            try:
+                run.stop()
+            except kelvin.Error as error:
+                os._exit(5 if "forked" in str(error) else 6)
+            os._exit(7)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        run.stop()
+        run.wait()
+        print(code, run.now["state"])
+    """)
+    assert told == "5 stopped"
 
 
 def test_a_temporary_run_goes_with_its_object(gap):

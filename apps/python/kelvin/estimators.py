@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -14,8 +16,7 @@ try:
 except ImportError:
     raise ImportError("kelvin.Regressor and kelvin.Classifier need scikit-learn; install the package scikit-learn") from None
 
-from . import _kelvin
-from .run import Predictions, Run, sample, train
+from .run import Predictions, Run, Scratch, sample, train
 
 
 class _Network(BaseEstimator):  # type: ignore[misc]
@@ -89,31 +90,19 @@ class _Network(BaseEstimator):  # type: ignore[misc]
 
 def _packed(run: Run) -> bytes:
     """A run's directory as the bytes of an archive."""
-    import io
-    import tarfile
-
     out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        archive.add(run.path, arcname="run")
-    return str(run.path).encode() + b"\0" + out.getvalue()
+    with zipfile.ZipFile(out, "w") as archive:
+        for file in sorted(run.path.rglob("*")):
+            if file.is_file() and file.name != "lock":
+                archive.write(file, file.relative_to(run.path))
+    return out.getvalue()
 
 
 def _unpacked(packed: bytes) -> Run:
-    import io
-    import os
-    import tarfile
-    import tempfile
-    import weakref
-
-    from .run import _remove
-
-    _, _, archive = packed.partition(b"\0")
-    scratch = tempfile.mkdtemp(prefix="kelvin_")
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(scratch, filter="data")
-    run = Run(os.path.join(scratch, "run"))
-    weakref.finalize(run, _remove, scratch, os.getpid())
-    return run
+    scratch = Scratch()
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(scratch.path)
+    return Run(scratch.path, scratch=scratch)
 
 
 class Regressor(RegressorMixin, _Network):  # type: ignore[misc]
@@ -130,10 +119,14 @@ class Regressor(RegressorMixin, _Network):  # type: ignore[misc]
         return {"layers": [inputs, *self.hidden, targets], "activation": self.activation, "loss": "gaussian",
                 "prior": {"name": "gaussian", "scale": self.prior_scale}}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def fit(self, X: Any, y: Any) -> Regressor:
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, float)
-        self._single = y.ndim == 1
         self._fit(X, y, 1 if y.ndim == 1 else y.shape[1])
         return self
 
@@ -155,7 +148,7 @@ class Classifier(ClassifierMixin, _Network):  # type: ignore[misc]
     _standardised, _targets_are = "inputs", "classes"
 
     def _model(self, inputs: int, targets: int) -> dict[str, Any]:
-        return {"layers": [inputs, *self.hidden, targets], "activation": self.activation, "loss": "cross_entropy",
+        return {"layers": [inputs, *self.hidden, targets], "activation": self.activation, "loss": "softmax_cross_entropy",
                 "prior": {"name": "gaussian", "scale": self.prior_scale}}
 
     def fit(self, X: Any, y: Any) -> Classifier:
@@ -171,4 +164,5 @@ class Classifier(ClassifierMixin, _Network):  # type: ignore[misc]
         return self._predicted(X).mean
 
     def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.classes_)[self.predict_proba(X).argmax(axis=1)]
+        chosen = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_)[chosen]

@@ -19,7 +19,7 @@ class Finding:
         self.name: str = finding.get("name", "")
         self.title: str = finding.get("title", "")
         self.words: list[str] = list(finding.get("words") or [])
-        self.tables: dict[str, list[Row]] = {t.get("title", ""): t["rows"] for t in finding.get("tables") or []}
+        self.tables: dict[str, list[Row]] = dict(finding.get("tables") or {})
         self.figures: list[dict[str, Any]] = list(finding.get("figures") or [])
         self.arrays: dict[str, np.ndarray] = dict(found.get("arrays") or {})
         self._text: str = found.get("text", "")

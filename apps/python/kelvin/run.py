@@ -36,9 +36,17 @@ def all_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _remove(directory: str, process: int) -> None:
-    if os.getpid() == process:
-        shutil.rmtree(directory, ignore_errors=True)
+class Scratch:
+    """A temporary directory, which lasts as long as somebody holds it."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="kelvin_")
+        weakref.finalize(self, Scratch._remove, self.path, os.getpid())
+
+    @staticmethod
+    def _remove(path: str, process: int) -> None:
+        if os.getpid() == process:  # not in a fork
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class _Interrupts:
@@ -73,8 +81,9 @@ class Run:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, potential: OwnPotential | None = None,
-                 letters: Sequence[Letter] = ()) -> None:
+                 letters: Sequence[Letter] = (), scratch: Scratch | None = None) -> None:
         self.path = Path(path)
+        self._scratch = scratch  # where the run is, if it has no place of its own
         self.remarks: list[str] = []
         self._potential = potential
         self._letters = tuple(letters)
@@ -170,7 +179,7 @@ class Run:
     def samples(self) -> Samples:
         """Draws by block, ``samples["layer1.weight"]``, of shape (chain, draw, ...)."""
         if self._samples is None:
-            self._samples = Samples(self.path)
+            self._samples = Samples(self.path, holds=self._scratch)
         return self._samples
 
     @property
@@ -303,11 +312,11 @@ class Predictions:
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
 
-    def _named(self, prefix: str) -> np.ndarray:
-        """Columns whose name begins so, side by side; a single one as a list of numbers."""
-        found = [v for name, v in self.columns.items() if name == prefix or name.startswith(prefix + "_")]
+    def _of(self, what: str) -> np.ndarray:
+        """The column of that name, or those of all targets side by side; a single one as a list of numbers."""
+        found = [v for name, v in self.columns.items() if name == what or name.endswith("_" + what)]
         if not found:
-            raise KeyError(f"these predictions have no {prefix!r}; they have {', '.join(self.columns)}")
+            raise KeyError(f"these predictions have no {what!r}; they have {', '.join(self.columns)}")
         return found[0] if len(found) == 1 else np.stack(found, axis=1)
 
     @property
@@ -317,23 +326,27 @@ class Predictions:
     @property
     def mean(self) -> np.ndarray:
         """Of numeric targets: the predictive mean; of classes: the probabilities, rows x classes."""
-        return self._named("probability") if self.classifies else self._named("mean")
+        if not self.classifies:
+            return self._of("mean")
+        return np.stack([v for name, v in self.columns.items() if name.startswith("probability_")], axis=1)
 
     @property
     def sd(self) -> np.ndarray:
-        return self._named("sd")
+        return self._of("sd")
 
     @property
     def aleatoric(self) -> np.ndarray:
-        return self._named("aleatoric")
+        return self._of("aleatoric")
 
     @property
     def epistemic(self) -> np.ndarray:
-        return self._named("epistemic")
+        return self._of("epistemic")
 
     @property
     def quantiles(self) -> np.ndarray:
-        return self._named("quantile")
+        """Of numeric targets, rows x levels; of several targets rows x targets x levels."""
+        each = [self._of(f"q{100 * level:.6g}") for level in self.levels]
+        return np.stack(each, axis=-1)
 
     def __repr__(self) -> str:
         return f"<kelvin.Predictions of {len(next(iter(self.columns.values())))} rows: {', '.join(self.columns)}>"
@@ -421,10 +434,9 @@ def _start(settings: Any, command: str, out: Any, data: Any, potential: OwnPoten
            progress: bool | None) -> Run:
     if potential is None and hasattr(settings, "told"):
         potential, settings = settings, {}
-    scratch = tempfile.mkdtemp(prefix="kelvin_")  # for rows, and for a run without a place of its own
-    out = os.path.abspath(os.path.join(scratch, "run") if out is None else os.fspath(out))
-    run = Run(out, potential=potential, letters=letters)
-    weakref.finalize(run, _remove, scratch, os.getpid())
+    scratch = Scratch()
+    out = os.path.abspath(os.path.join(scratch.path, "run") if out is None else os.fspath(out))
+    run = Run(out, potential=potential, letters=letters, scratch=scratch)
     read, text = read_settings(settings, changes)
     given: dict[str, Any] = {
         "out": out, "replace": force, "threads": _threads(threads, potential), "directory": os.getcwd(),
@@ -434,7 +446,7 @@ def _start(settings: Any, command: str, out: Any, data: Any, potential: OwnPoten
     }
     if data is not None:
         X, y = data if isinstance(data, tuple) else (data, None)
-        file, columns = write_rows(os.path.join(scratch, "data"), X, y)
+        file, columns = write_rows(os.path.join(scratch.path, "data"), X, y)
         kept = os.path.join(out, os.path.basename(file))  # where the rows will be, with the run
         read = merged({"data": {"file": kept, **columns}}, read)
         given["data"] = (file, kept)

@@ -15,11 +15,12 @@ from . import _kelvin
 class _Arrays(Mapping[str, np.ndarray]):
     """Arrays of one group, read when they are first asked for; asked again, the same memory."""
 
-    def __init__(self, samples: Any, group: str, order: list[str] | None = None) -> None:
+    def __init__(self, samples: Any, group: str, order: list[str] | None = None, holds: Any = None) -> None:
         names = [place[len(group) + 1:] for place in samples.arrays if place.startswith(group + "/")]
         self._names = sorted(names, key=order.index) if order and set(names) <= set(order) else names
         self._samples = samples
         self._group = group
+        self._holds = holds  # a temporary directory, which must last as long as there is something to read
         self._read: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -59,17 +60,17 @@ class _Arrays(Mapping[str, np.ndarray]):
 class Statistics(_Arrays):
     """Statistics of every draw: potential, lp, energy, temperatures of each part, ..."""
 
-    def __init__(self, samples: Any) -> None:
-        super().__init__(samples, "sample_stats")
+    def __init__(self, samples: Any, holds: Any = None) -> None:
+        super().__init__(samples, "sample_stats", holds=holds)
 
 
 class Samples(_Arrays):
     """Draws of every block, (chain, draw, ...); those of the law that was asked for, where draws carry weights."""
 
-    def __init__(self, path: str | os.PathLike[str], every: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], every: bool = False, holds: Any = None) -> None:
         samples = _kelvin.Samples(os.fspath(path), every)
-        super().__init__(samples, "posterior", list(samples.blocks))
-        self.statistics = Statistics(samples)
+        super().__init__(samples, "posterior", list(samples.blocks), holds)
+        self.statistics = Statistics(samples, holds)
 
     @property
     def chains(self) -> int:
@@ -88,7 +89,7 @@ class Samples(_Arrays):
 
     def group(self, name: str) -> _Arrays:
         """Arrays of another group of the store, such as "log_likelihood"."""
-        return _Arrays(self._samples, name)
+        return _Arrays(self._samples, name, holds=self._holds)
 
     def to_arviz(self) -> Any:
         import arviz
@@ -97,10 +98,10 @@ class Samples(_Arrays):
         for name in ("posterior_predictive", "log_likelihood"):
             if any(place.startswith(name + "/") for place in self._samples.arrays):
                 groups[name] = self.group(name).to_xarray()
-        for name in ("observed_data", "constant_data"):
-            data = _rows_of(self._samples, name)
-            if data is not None:
-                groups[name] = data
+        for name, variable, columns in (("observed_data", "y", "target"), ("constant_data", "x", "input")):
+            rows = self._samples.rows(name, variable)
+            if rows is not None:
+                groups[name] = _rows_like(groups, variable, columns, rows)
         if int(arviz.__version__.split(".")[0]) < 1:
             return arviz.InferenceData(**groups)
         import xarray
@@ -114,12 +115,12 @@ def _about(samples: Any) -> dict[str, Any]:
             "created_at": record["created_at"]}
 
 
-def _rows_of(samples: Any, group: str) -> Any:
-    """Rows that predictions are made for, which have neither chain nor draw."""
-    names = [place[len(group) + 1:] for place in samples.arrays if place.startswith(group + "/")]
-    if not names:
-        return None
+def _rows_like(groups: dict[str, Any], variable: str, columns: str, rows: np.ndarray) -> Any:
+    """Rows that predictions are made for, with the dimensions that those have."""
     import xarray
 
-    return xarray.Dataset({name: (samples.dimensions(f"{group}/{name}"), samples.read(f"{group}/{name}"))
-                           for name in names})
+    predicted = groups.get("posterior_predictive")
+    dimensions = list(predicted["y"].dims[2:]) if variable == "y" and predicted is not None else ["row", columns]
+    if len(dimensions) == 1:
+        rows = rows[:, 0]
+    return xarray.Dataset({variable: (dimensions, rows)})

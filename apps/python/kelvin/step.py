@@ -34,7 +34,8 @@ class Potential:
     def __init__(self, model: Mapping[str, Any] | OwnPotential, data: Dataset | Mapping[str, Any] | None = None, *,
                  precision: str | None = None, seed: int = 1) -> None:
         self.own = model if isinstance(model, OwnPotential) else None
-        settings: Settings = {"model": {"own": self.own.name} if self.own else dict(model), "seed": seed}
+        about = {"own": model.name} if isinstance(model, OwnPotential) else dict(model)
+        settings: Settings = {"model": about, "seed": seed}
         if precision is not None:
             settings["precision"] = precision
         if data is not None:

@@ -203,7 +203,8 @@ def predict(run: Run, module: Any, inputs: Any, *, probabilities: Callable[[Any]
     before = {name: t.detach().clone() for name, t in module.state_dict().items()}
     training = module.training
     module.eval()
-    mean = square = None
+    mean: Any = None
+    square: Any = None
     count = 0
     try:
         with torch.no_grad():

@@ -56,9 +56,24 @@ Progress progress_of(const Shared& function) {
 
 Shared function_or_none(nb::handle f) { return f.is_none() ? Shared() : Shared(nb::borrow(f)); }
 
+// Rows keep the order of their columns.
+nb::list rows_of(const Table& table) {
+  nb::list out;
+  for (const Table::Row& row : table.rows) {
+    nb::dict cells;
+    for (const auto& [name, cell] : row) cells[name.c_str()] = to_python(as_value(cell));
+    out.append(cells);
+  }
+  return out;
+}
+
 nb::dict dict_of(const Found& found) {
   nb::dict out;
-  out["finding"] = to_python(as_value(found.finding));
+  nb::object finding = to_python(as_value(found.finding));
+  nb::dict tables;
+  for (const NamedTable& named : found.finding.tables) tables[named.title.c_str()] = rows_of(named.table);
+  finding["tables"] = tables;
+  out["finding"] = finding;
   out["text"] = nb::str(as_text(found.finding).c_str());
   nb::dict arrays;
   for (const auto& [file, named] : found.arrays)

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "kelvin/core/isa.h"
+
 namespace kelvin::python {
 
 namespace nb = nanobind;
@@ -27,6 +29,7 @@ class Locked {
   static bool introduce();  // this thread, unless the interpreter knows it
   bool introduced_ = introduce();
   nb::gil_scoped_acquire lock_;
+  FlushToZero ordinary_{false};
 };
 
 // The first exception that a function of one's own has raised in some thread. The run ends by an Error; whoever started

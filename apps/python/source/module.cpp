@@ -19,13 +19,13 @@ NB_MODULE(_kelvin, module) {
   nb::set_leak_warnings(false);  // an interactive session may end with runs that it still names
   nb::exception<kelvin::Error>(module, "Error", PyExc_ValueError);
   module.attr("version") = std::string(kelvin::version());
-  module.def("read_toml", [](const std::string& path) { return to_python(kelvin::read_toml(path)); });
+  module.def("read_toml", [](const std::string& path) { return to_dict(kelvin::read_toml(path)); });
   module.def(
       "override",
       [](nb::dict settings, const std::string& assignment) {
         kelvin::Value root = to_value(settings, "settings");
         kelvin::override_with(root, assignment);
-        return to_python(root);
+        return to_dict(root);
       },
       nb::arg("settings"), nb::arg("assignment"));
   add_run(module);

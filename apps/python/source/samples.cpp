@@ -69,6 +69,25 @@ nb::object read_array(const Samples& samples, const std::string& place) {
   return read_as<float>(samples, place, layout, draws);
 }
 
+// "observed_data", "y": the rows that predictions are made for, (row, target), in original units; None if there are none.
+nb::object read_rows(const Samples& samples, const std::string& group, const std::string& name) {
+  const std::filesystem::path at = samples.run / "samples.zarr" / group / name;
+  if (!std::filesystem::exists(at / ".zarray")) return nb::none();
+  const Value about = parse_json(read_file(at / ".zarray"), (at / ".zarray").string());
+  const auto shape = about.as<std::vector<std::size_t>>("shape"), chunks = about.as<std::vector<std::size_t>>("chunks");
+  const ZarrType& type = zarr_type(about.as<std::string>("dtype"));
+  if (shape.size() != 2 || chunks.size() != 2 || chunks[1] != shape[1] || chunks[0] == 0)
+    throw Error("\"{}\" is damaged: rows of numbers are not laid out so", at.string());
+  LargeArray<double> numbers(shape[0] * shape[1]);
+  for (std::size_t first = 0; first < shape[0]; first += chunks[0]) {
+    const std::filesystem::path file = at / fmt::format("{}.0", first / chunks[0]);
+    const std::string bytes = unpack(read_file(file), chunks[0] * shape[1] * type.width, file.string());
+    type.numbers(bytes.data(),
+                 std::span(numbers).subspan(first * shape[1], std::min(chunks[0], shape[0] - first) * shape[1]));
+  }
+  return own_array<double>(std::move(numbers), shape);
+}
+
 nb::list arrays_of(const Samples& samples) {
   nb::list out;
   for (const auto& [place, fingerprint] : samples.manifest.arrays) out.append(nb::str(place.c_str()));
@@ -88,10 +107,11 @@ void add_samples(nb::module_& module) {
       .def_prop_ro("blocks", [](const Samples& s) { return s.blocks; })
       .def_prop_ro("parts", [](const Samples& s) { return s.parts; })
       .def_prop_ro("arrays", arrays_of)
-      .def("record", [](const Samples& s) { return to_python(recorded(s.record)); })
+      .def("record", [](const Samples& s) { return to_dict(recorded(s.record)); })
       .def("dimensions", [](const Samples& s, const std::string& place) { return layout_of(s, place).dimensions; })
-      .def("read", read_array);
-  module.def("read_record", [](const std::string& run) { return to_python(recorded(read_record(run))); });
+      .def("read", read_array)
+      .def("rows", read_rows);
+  module.def("read_record", [](const std::string& run) { return to_dict(recorded(read_record(run))); });
   module.def("read_log", [](const std::string& run) {
     nb::list out;
     for (const LogLine& line : read_log(run)) out.append(to_python(recorded(line)));

@@ -13,5 +13,6 @@ namespace nb = nanobind;
 // name it goes by.
 Value to_value(nb::handle, const std::string& where);
 nb::object to_python(const Value&);
+inline nb::dict to_dict(const Value& group) { return nb::borrow<nb::dict>(to_python(group)); }
 
 }  // namespace kelvin::python

@@ -27,7 +27,7 @@ def numbers(pattern, text):
 
 def test_every_example_is_tested():
     assert sorted(path.name for path in EXAMPLES.glob("*.py")) == [
-        "own_letter.py", "regression.py", "torch_conv.py", "xarray_plot.py"]
+        "own_letter.py", "quasi_newton.py", "regression.py", "torch_conv.py", "xarray_plot.py"]
 
 
 def test_regression_is_uncertain_where_there_are_no_rows(tmp_path):
@@ -46,6 +46,17 @@ def test_an_own_letter_has_the_order_of_its_equation(tmp_path):
         assert abs(numbers(rf"{scheme}: order ([\d.]+)", text)[0] - 2) < 0.4
     assert abs(numbers(r"BAEAB: order ([\d.]+)", text)[0] - 1) < 0.4
     assert abs(numbers(r"<q\^2> = ([\d.]+)", text)[0] - 0.5) < 0.05
+
+
+def test_quasi_newton_makes_slow_directions_fast(tmp_path):
+    text = told("quasi_newton.py", tmp_path)
+    # 40 steps without it; the law of Wishart covariances of 7 others at blending 100 gives about 1.3.
+    plain = numbers(r"blending +0: a new draw every +([\d.]+) steps.*?, ([\d.]+) in.*variances ([\d.]+) and ([\d.]+)", text)
+    coupled = numbers(r"blending +100: a new draw every +([\d.]+) steps.*?, ([\d.]+) in.*variances ([\d.]+) and ([\d.]+)", text)
+    assert 28 < plain[0] < 56
+    assert coupled[0] < plain[0] / 10
+    for variances in (plain[2:], coupled[2:]):
+        assert abs(variances[0] - 1) < 0.25 and abs(variances[1] - 0.01) < 0.001
 
 
 def test_a_run_is_read_in_xarray(tmp_path):

@@ -14,6 +14,7 @@ from importlib import import_module as _import_module
 from typing import Any
 
 from ._kelvin import Error, version as __version__
+from .draws import analyse, import_draws
 from .finding import Diagnosis, Finding
 from .own import Letter, Order, OwnPotential, check_order, letter, potential
 from .run import Predictions, Run, analyses, analyse_runs, certify, compare, open, resume, sample, start, train
@@ -22,8 +23,9 @@ from .step import Chain, Dataset, Potential, Recipe
 
 __all__ = [
     "Chain", "Dataset", "Diagnosis", "Error", "Finding", "Letter", "Order", "OwnPotential", "Potential", "Predictions",
-    "Recipe", "Run", "Samples", "__version__", "analyse_runs", "analyses", "certify", "check_order", "compare", "letter",
-    "open", "potential", "resume", "sample", "start", "train",
+    "Recipe", "Run", "Samples", "__version__",
+    "analyse", "analyse_runs", "analyses", "certify", "check_order", "compare",
+    "import_draws", "letter", "open", "potential", "resume", "sample", "start", "train",
 ]
 
 

@@ -32,4 +32,5 @@ NB_MODULE(_kelvin, module) {
   add_samples(module);
   add_analyses(module);
   add_chain(module);
+  add_draws(module);
 }

@@ -11,5 +11,6 @@ void add_run(nb::module_&);
 void add_samples(nb::module_&);
 void add_analyses(nb::module_&);
 void add_chain(nb::module_&);
+void add_draws(nb::module_&);
 
 }  // namespace kelvin::python

@@ -173,7 +173,7 @@ std::function<void()> whole_run(bool stored) {
       return run<float>(
           walkers, plan, [](const Draw<float>&) {}, [](std::uint64_t) {});
     const Memory memory;
-    Store<float> store(memory.path, *problem, plan.draws(), {}, [] { return 0.0; });
+    Store<float> store(memory.path, *problem, plan.draws(), {.attributes = {}, .seconds = [] { return 0.0; }});
     run<float>(
         walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
     store.finish();
@@ -196,16 +196,17 @@ std::shared_ptr<Memory> stored_run() {
   walkers.front().start(problem.starting_point(0, {}));
   Plan plan;
   plan.steps = plan.round = 100'000, plan.every = 1;
-  Store<float> store(memory->path, problem, plan.draws(), {}, [] { return 0.0; });
-  run<float>(
-      walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
-  store.finish();
   RunRecord record;
   record.settings = problem.settings;
   record.blocks = {"q"};
   record.parts = {"all"};
   record.parameters = 1000;
   write_record(memory->path, record);
+  Store<float> store(memory->path, problem, plan.draws(),
+                     {.attributes = {}, .seconds = [] { return 0.0; }, .identity = identity_of(record)});
+  run<float>(
+      walkers, plan, [&](const Draw<float>& draw) { store.keep(draw); }, [](std::uint64_t) {});
+  store.finish();
   made = memory;
   return memory;
 }
@@ -240,7 +241,12 @@ struct DrawnNetwork {
     problem.energy.emplace(likelihood->clone());
     problem.train = std::make_unique<PlacedLikelihood<float>>(std::move(likelihood), problem.recipe.blocks);
     constexpr std::uint64_t draws = 100;
-    Store<float> store(memory.path, problem, draws, {}, [] { return 0.0; });
+    RunRecord record;
+    record.settings = problem.settings;
+    record.parts = {"all"};
+    write_record(memory.path, record);
+    Store<float> store(memory.path, problem, draws,
+                       {.attributes = {}, .seconds = [] { return 0.0; }, .identity = identity_of(record)});
     Reading reading;
     reading.parts.resize(1);
     std::vector<float> q(problem.recipe.size);
@@ -250,10 +256,6 @@ struct DrawnNetwork {
       store.keep({0, d, reading, q});
     }
     store.finish();
-    RunRecord record;
-    record.settings = problem.settings;
-    record.parts = {"all"};
-    write_record(memory.path, record);
     stored = {open_samples(memory.path), std::move(problem)};
   }
 };

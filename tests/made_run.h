@@ -33,7 +33,8 @@ struct MadeRun {
       reading.parts.emplace_back();
     }
     write_record(directory.path(""), record);
-    Store<Real> store(directory.path(""), problem, each, {}, [] { return 0.0; });
+    Store<Real> store(directory.path(""), problem, each,
+                      {.attributes = {}, .seconds = [] { return 0.0; }, .identity = identity_of(record)});
     for (std::size_t d = 0; d < each * walkers; ++d)
       store.keep({std::uint32_t(d / each), d % each, reading, std::span<const Real>(draws[d])});
     store.finish();

@@ -36,6 +36,7 @@ class Process {
   Process(const Desk& desk, const std::string& arguments, const std::string& environment = "")
       : desk_(desk), id_(fork()) {
     if (id_ != 0) return;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);  // whatever the tests inherited
     const std::string command = "cd '" + desk.path("") + "' && exec env " + environment + " '" KELVIN_BINARY "' " +
                                 arguments + " >.out2 2>.err2 </dev/null";
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

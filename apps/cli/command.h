@@ -48,6 +48,7 @@ Command train_command();
 Command sample_command();
 Command resume_command();
 Command watch_command();
+Command verify_command();
 Command data_command();
 Command model_command();
 Command evaluate_command();

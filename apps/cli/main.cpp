@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands. Only cli/ prints and exits.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <ctime>
 #include <thread>
 
 #include "apps/cli/command_line.h"
+#include "kelvin/core/text.h"
 #include "kelvin/core/toml.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/json.h"
@@ -23,15 +27,22 @@ std::unique_ptr<Comm> connected;
 Comm& ranks() { return *connected; }
 
 void print(const std::string& text) {
-  if (ranks().first()) std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string shown = visible(text);
+  if (ranks().first()) std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
+
+namespace {
+
+void complain(const std::string& text) { std::fprintf(stderr, "kelvin: %s\n", visible(text).c_str()); }
+
+}  // namespace
 
 void print(const Table& table, bool json) { print(json ? to_json(as_value(table), 2) + "\n" : as_text(table)); }
 
 void print(const Finding& finding, bool json) { print(json ? to_json(as_value(finding), 2) + "\n" : as_text(finding)); }
 
 void remark(std::string_view text) {
-  if (ranks().first()) std::fprintf(stderr, "kelvin: %.*s\n", int(text.size()), text.data());
+  if (ranks().first()) complain(std::string(text));
 }
 
 std::string utc(const char* format) {
@@ -60,8 +71,9 @@ struct ProgramArguments {
   }
 };
 
-constexpr Command (*before_analyses[])() = {new_command,    data_command,   model_command, train_command,
-                                            sample_command, resume_command, watch_command, summary_command};
+constexpr Command (*before_analyses[])() = {new_command,   data_command,   model_command,
+                                            train_command, sample_command, resume_command,
+                                            watch_command, verify_command, summary_command};
 constexpr Command (*after_analyses[])() = {report_command,     export_command,   import_command,
                                            encode_command,     evaluate_command, check_command,
                                            experiment_command, list_command,     page_command};
@@ -94,11 +106,16 @@ int exit_code_of(const std::vector<std::string>& words) {
     remark(e.what());
     return 1;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "kelvin: %s\n", e.what());
+    complain(sentence_of(e));
     ranks().end_all(1);  // they may wait for this one
     return 1;
   }
   return 0;
+}
+
+// Where a standard stream was closed, the next file that is opened would take its place, and be printed into.
+void open_standard_streams() {
+  for (int descriptor = 0; descriptor >= 0 && descriptor <= STDERR_FILENO;) descriptor = open("/dev/null", O_RDWR);
 }
 
 }  // namespace
@@ -106,10 +123,11 @@ int exit_code_of(const std::vector<std::string>& words) {
 
 int main(int count, char** words) {
   using namespace kelvin;
+  cli::open_standard_streams();
   try {
     cli::connected = connect_ranks();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "kelvin: %s\n", e.what());
+    cli::complain(sentence_of(e));
     return 1;
   }
   for (int k = 0; k < count; ++k) cli::command_line += (k ? " " : "") + std::string(words[k]);

@@ -48,7 +48,7 @@ Table table_of(const Described& described) {
   NetworkSize size = size_of(layers);
   for (const Block& block : problem.recipe.blocks)
     if (block.role == Role::scale) {
-      table.row({{"layer", "scale of the loss"},
+      table.row({{"layer", block.layer > 0 ? "scale of the prior" : "noise of the loss"},
                  {"blocks", block.name},
                  {"outputs", ""},
                  {"parameters", block.size()},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin new`: a commented run file to start from. To add a kind, add a row to `kinds`.
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -17,6 +19,7 @@ struct Sketch {
   std::string data, layers, loss, batch;
   double step;
   long steps;
+  std::string other = "";  // comments on another reading of the targets, below the loss
 };
 
 std::string run_file(const Sketch& s) {
@@ -36,7 +39,7 @@ precision = "float"       # or "double"
 [model]
 layers = {layers}      # {what}
 {activation}loss = "{loss}"
-prior = {{ name = "gaussian", scale = 1.0 }}   # of every weight and bias
+{other}prior = {{ name = "gaussian", scale = 1.0 }}   # of every weight and bias
 
 [batch]
 size = {batch}             # rows per gradient; "full" for all of them
@@ -49,7 +52,8 @@ friction = 1.0
 # temperature = "posterior"   # 0 trains, "posterior" (1/N) samples: the default of the two commands
 )",
       fmt::arg("steps", s.steps), fmt::arg("warmup", s.steps / 4), fmt::arg("data", s.data),
-      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("batch", s.batch), fmt::arg("step", s.step),
+      fmt::arg("layers", s.layers), fmt::arg("loss", s.loss), fmt::arg("other", s.other), fmt::arg("batch", s.batch),
+      fmt::arg("step", s.step),
       fmt::arg("what", by_name ? "see `kelvin list layers`" : "inputs, hidden layers, outputs"),
       fmt::arg("activation", by_name ? "" : "activation = \"relu\"       # of the hidden layers\n"));
 }
@@ -63,30 +67,71 @@ Sketch spiral(const std::string&) {
           20000};
 }
 
+// What the target column of a table holds.
+struct Target {
+  std::size_t classes = 0;  // 0: numbers
+  bool whole = false;       // few different whole numbers, which could be either
+  double least = 0, most = 0;
+};
+
+// Words are classes. Few different whole numbers are, if they count from 0 or 1 without a gap, as class numbers do;
+// others are numbers: marks from 3 to 8 have an order, which classes would lose.
+Target target_of(const Dataset& rows) {
+  constexpr std::size_t few = 10;
+  const std::set<double> values(rows.targets.begin(), rows.targets.end());
+  if (rows.has_classes()) return {.classes = rows.classes.size()};
+  const bool whole = std::ranges::all_of(values, [](double y) { return y == std::floor(y); });
+  Target out{.least = *values.begin(), .most = *values.rbegin()};
+  if (!whole || values.size() > few || values.size() < 2) return out;
+  out.whole = true;
+  const bool counted = out.most - out.least == double(values.size() - 1) && (out.least == 0 || out.least == 1);
+  out.classes = counted || values.size() == 2 ? values.size() : 0;
+  return out;
+}
+
+std::string loss_for(const Target& target) {
+  return target.classes == 2 ? "binary_cross_entropy" : target.classes ? "softmax_cross_entropy" : "gaussian";
+}
+
+// How to have few whole numbers taken in the other way.
+std::string other_reading(const Target& target, const Dataset& rows, std::size_t different) {
+  const std::string& name = rows.target_names.front();
+  const std::size_t inputs = rows.input_count();
+  if (target.classes)
+    return fmt::format(
+        "# \"{}\" has {} different whole numbers, {:g} to {:g}, taken for classes. To predict it as a number:\n"
+        "#   loss = \"gaussian\", layers = [{}, 50, 1], and standardise = \"both\" above\n",
+        name, different, target.least, target.most, inputs);
+  return fmt::format(
+      "# \"{}\" has {} different whole numbers, {:g} to {:g}, taken for numbers. To predict classes:\n"
+      "#   loss = \"softmax_cross_entropy\", layers = [{}, 50, {}], and standardise = \"inputs\" above\n",
+      name, different, target.least, target.most, inputs, different);
+}
+
 Sketch csv(const std::string& file) {
   DataSettings settings;
   settings.file = file;
   const Dataset rows = load(settings, false, 0, remark).train;
-  const std::set<double> values(rows.targets.begin(), rows.targets.end());
-  const bool whole = std::all_of(values.begin(), values.end(), [](double y) { return y == std::floor(y); });
-  const std::size_t classes = rows.has_classes()             ? rows.classes.size()
-                              : whole && values.size() <= 10 ? values.size()
-                                                             : 0;
+  const Target target = target_of(rows);
   const std::string data = fmt::format(
       "file = \"{}\"   # {} rows; targets: {} ({})\ntest = 0.2                # share of the rows kept for "
       "testing\nstandardise = \"{}\"\n",
-      file, rows.rows, rows.target_names.front(), classes ? fmt::format("{} classes", classes) : "numbers",
-      classes ? "inputs" : "both");
-  const bool binary = classes == 2;
-  const std::string outputs = std::to_string(classes > 2 ? classes : 1);
-  return {data,
-          fmt::format("[{}, 50, {}]", rows.input_count(), outputs),
-          binary    ? "binary_cross_entropy"
-          : classes ? "softmax_cross_entropy"
-                    : "gaussian",
-          rows.rows > 500 ? "100" : "\"full\"",
-          0.03,
-          20000};
+      file, rows.rows, rows.target_names.front(),
+      target.classes ? fmt::format("{} classes", target.classes) : "numbers", target.classes ? "inputs" : "both");
+  Sketch out{data,
+             fmt::format("[{}, 50, {}]", rows.input_count(), target.classes > 2 ? target.classes : 1),
+             loss_for(target),
+             rows.rows > 500 ? "100" : "\"full\"",
+             0.03,
+             20000};
+  if (!target.whole) return out;
+  const std::size_t different = std::set<double>(rows.targets.begin(), rows.targets.end()).size();
+  out.other = other_reading(target, rows, different);
+  remark(fmt::format(
+      "target \"{}\" has {} different whole numbers, {:g} to {:g}: taken for {}; the run file says how "
+      "to change that",
+      rows.target_names.front(), different, target.least, target.most, target.classes ? "classes" : "numbers"));
+  return out;
 }
 
 Sketch mnist(const std::string& directory) {

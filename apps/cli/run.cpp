@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kelvin train`, `kelvin sample` and `kelvin resume`: one loop. Training is sampling at temperature 0.
-#include <sys/utsname.h>
-
 #include "apps/cli/command.h"
+#include "apps/cli/machine.h"
 #include "apps/cli/terminal.h"
-#include "kelvin/core/isa.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/disk.h"
 #include "kelvin/trajectory/inputs.h"
@@ -16,13 +14,14 @@ namespace {
 struct RunArguments {
   RunFile file;
   std::string out, from;
-  bool force = false, quiet = false, json = false;
+  bool force = false, quiet = false, json = false, anyway = false;
   std::size_t threads = all_threads();
   long more_steps = 0, until = 0;  // of `resume`
 
   template <class Visit>
   void shared_fields(Visit&& field) {
     field("threads", threads, "threads for the walkers; the result does not depend on them", {.range = positive});
+    field("anyway", anyway, "even if it needs more memory or disk than the machine has left");
     field("quiet", quiet, "no progress, no remarks");
     field("json", json, "print the record of the run as JSON");
   }
@@ -52,15 +51,6 @@ struct ResumeArguments : RunArguments {
     shared_fields(field);
   }
 };
-
-// What the speed of a run, and the last place of its numbers, may depend on.
-std::string machine() {
-  utsname system = {};
-  uname(&system);
-  constexpr const char* instructions[] = {"portable", "AVX2", "AVX-512"};
-  return fmt::format("{} {}, {} threads, {} instructions", system.sysname, system.machine, all_threads(),
-                     instructions[int(best_isa())]);
-}
 
 std::function<double()> stopwatch() {
   return [start = std::chrono::steady_clock::now()] {
@@ -106,6 +96,7 @@ void go(Run& run, Disk* disk, const RunArguments& options) {
 RunEnvironment environment_of(const RunArguments& options, const std::string& directory, const Disk* disk) {
   RunEnvironment environment = inputs_from(directory);
   environment.threads = options.threads;
+  if (!options.anyway) environment.room = room_for(options.out);
   if (disk) environment.seconds = [disk] { return disk->seconds(); };
   return environment;
 }

@@ -21,6 +21,10 @@ void catch_signals() {
   action.sa_handler = on_signal;
   action.sa_flags = int(SA_RESETHAND);  // a second one ends the program at once
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  struct sigaction before = {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup asks to go on
+  std::signal(SIGPIPE, SIG_IGN);                                          // a run goes on when nobody listens any more
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, with a message
 }
 

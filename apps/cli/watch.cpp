@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
 #include <thread>
 
 #include "apps/cli/command.h"
@@ -16,21 +16,6 @@ namespace kelvin::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The last whole line of the log, if there is one. Only the end of the file is read.
-std::optional<LogLine> last_line(const fs::path& log) {
-  std::ifstream file(log, std::ios::binary);
-  if (!file) return {};
-  file.seekg(0, std::ios::end);
-  const std::streamoff size = file.tellg(), tail = std::min<std::streamoff>(size, 1 << 16);
-  std::string text(std::size_t(tail), '\0');
-  file.seekg(size - tail);
-  file.read(text.data(), tail);
-  const std::size_t end = text.find_last_of('\n');
-  if (end == std::string::npos) return {};
-  text.resize(end);
-  return parse_log_line(text.substr(text.find_last_of('\n') + 1), log.string());
-}
 
 struct State {
   std::string run, state;
@@ -52,8 +37,12 @@ State state_of(const fs::path& run) {
                                              : "stopped",
               .until = record.until,
               .manifest = {},
-              .log = last_line(run / "log.jsonl")};
-  if (fs::exists(run / "manifest.json")) state.manifest = read_manifest(run);
+              .log = {}};
+  if (has_manifest(run)) {
+    state.manifest = read_manifest(run);
+    check_same_run(run, *state.manifest, record);
+  }
+  state.log = last_log_line(run, record);
   return state;
 }
 
@@ -118,8 +107,10 @@ void watch_run(const WatchArguments& arguments) {
     const bool last = arguments.once || state.state != "running";
     const std::string text = arguments.json ? to_json(as_value(state)) + "\n" : text_of(state);
     const auto step = state.log ? std::optional(state.log->step) : std::nullopt;
-    if (terminal && !arguments.once) print("\033[H\033[J" + text);
-    else if (last || step != shown) print(text + (arguments.json ? "" : "\n"));
+    if (terminal && !arguments.once) {
+      std::fputs("\033[H\033[J", stdout);
+      print(text);
+    } else if (last || step != shown) print(text + (arguments.json ? "" : "\n"));
     std::fflush(stdout);
     shown = step;
     if (last) {

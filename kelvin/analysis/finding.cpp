@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "kelvin/core/error.h"
-#include "kelvin/io/json.h"
-#include "kelvin/trajectory/files.h"
+#include "kelvin/trajectory/samples.h"
+#include "kelvin/trajectory/sealed.h"
 
 namespace kelvin {
 
@@ -87,6 +87,9 @@ NamedTable read_table(const Value& from) {
   return named;
 }
 
+// What a finding belongs to: a run, or a directory of findings only, as an experiment has.
+std::uint32_t owner_of(const fs::path& run) { return fs::exists(run / "run.json") ? identity_of(read_record(run)) : 0; }
+
 }  // namespace
 
 Value as_value(const Finding& finding) {
@@ -122,8 +125,10 @@ std::string as_text(const Finding& finding) {
 void keep(const fs::path& run, const Finding& finding) {
   std::error_code failed;
   fs::create_directories(run / "analysis", failed);
-  if (failed) throw Error("cannot make \"{}\": {}", (run / "analysis").string(), failed.message());
-  write_file(run / "analysis" / (finding.name + ".json"), to_json(as_value(finding), 1) + "\n");
+  if (failed)
+    throw Error("cannot make \"{}\": {}; check that the run may be written to", (run / "analysis").string(),
+                failed.message());
+  write_file(run / "analysis" / (finding.name + ".json"), sealed(as_value(finding).entries(), owner_of(run)));
 }
 
 std::vector<Finding> kept_findings(const fs::path& run) {
@@ -133,10 +138,12 @@ std::vector<Finding> kept_findings(const fs::path& run) {
       if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<Finding> findings;
+  if (files.empty()) return findings;
+  const std::uint32_t owner = owner_of(run);
   for (const fs::path& file : files) try {
-      findings.push_back(read_finding(parse_json(read_file(file), file.string())));
+      findings.push_back(read_finding(unsealed(read_file(file), file.string(), owner)));
     } catch (const Error& e) {
-      throw Error("\"{}\" is damaged ({}); remove it or repeat the command that wrote it", file.string(), e.what());
+      throw DamagedError("{}; or remove it and repeat the command that wrote it", e.what());
     }
   return findings;
 }

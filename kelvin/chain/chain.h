@@ -88,6 +88,8 @@ class Chain {
   // diagonal of L or all of it by columns, q = L x; empty for the unit metric).
   double learnt_pace() const { return state_.pace; }
   double learnt_friction() const { return state_.friction; }
+  std::uint64_t put_back() const { return state_.put_back; }
+  std::uint64_t put_back_later() const { return state_.put_back_later; }
   std::span<const double> learnt_factor() const {
     return energy_.coordinates ? energy_.coordinates->factor() : std::span<const double>();
   }

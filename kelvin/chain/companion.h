@@ -15,6 +15,7 @@ struct Companion {
   virtual ~Companion() = default;
   virtual void start(Chain<Real>&) {}                   // the walker has been put somewhere to start
   virtual void arrive(Chain<Real>&) {}                  // in a phase, or in a state that is restored
+  virtual void moved(Chain<Real>&) {}                   // others have put it elsewhere, or into other coordinates
   virtual void schedule(Chain<Real>&, StepFactors&) {}  // what a step's constants are multiplied by
   virtual void before(Chain<Real>&) {}                  // its constants are set, nothing has moved
   virtual void evaluated(Chain<Real>&) {}               // the gradient has been taken

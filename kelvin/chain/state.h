@@ -14,19 +14,21 @@ template <class Real>
 struct ChainState {
   std::uint64_t steps = 0;
   std::uint64_t evaluations = 0;
-  std::uint64_t fresh_at = 0;     // the meeting whose readers have the gradient of q
-  double energy = 0;              // U at the last evaluation
-  std::uint8_t stale = 1;         // q has moved since
-  std::uint32_t replica = 0;      // see Replica
-  double pace = 1;                // factor of all steps that the warm-up has found
-  double friction = 1;            // likewise of all frictions
-  LargeArray<Real> q, p, g;       // in the coordinates of `factor`, if there are any
-  std::vector<double> xi;         // of each part
-  std::vector<Real> memory;       // u and v of the parts whose letters need them, one part after another
-  std::vector<double> fallbacks;  // of each part's projections
-  std::vector<Real> anchor;       // what the energy remembers
-  std::vector<double> bias;       // what its law has learnt
-  std::vector<double> factor;     // of the coordinates that q is given in
+  std::uint64_t fresh_at = 0;        // the meeting whose readers have the gradient of q
+  double energy = 0;                 // U at the last evaluation
+  std::uint8_t stale = 1;            // q has moved since
+  std::uint32_t replica = 0;         // see Replica
+  double pace = 1;                   // factor of all steps that the warm-up has found
+  double friction = 1;               // likewise of all frictions
+  std::uint64_t put_back = 0;        // times that the energy jumped and the walker was put back, in the warm-up
+  std::uint64_t put_back_later = 0;  // and after it
+  LargeArray<Real> q, p, g;          // in the coordinates of `factor`, if there are any
+  std::vector<double> xi;            // of each part
+  std::vector<Real> memory;          // u and v of the parts whose letters need them, one part after another
+  std::vector<double> fallbacks;     // of each part's projections
+  std::vector<Real> anchor;          // what the energy remembers
+  std::vector<double> bias;          // what its law has learnt
+  std::vector<double> factor;        // of the coordinates that q is given in
   std::map<std::string, std::string> companions;  // the fields of each, "name.field", as bytes
   Reading reading;                                // the last one: a walker that rests is still told of in the log
   template <class Visit>
@@ -39,6 +41,8 @@ struct ChainState {
     field(replica);
     field(pace);
     field(friction);
+    field(put_back);
+    field(put_back_later);
     field(q);
     field(p);
     field(g);

@@ -33,6 +33,7 @@ void Chain<Real>::move_in(std::unique_ptr<LowRankMetric<Real>> metric, std::span
   if (energy_.coordinates) energy_.coordinates->to_coordinates(x);
   if (!state_.stale) --state_.evaluations;  // the gradient is taken again in the new coordinates, on the same rows
   place(x, LargeArray<Real>(state_.p));
+  for (const auto& companion : companions_) companion.acts->moved(*this);
 }
 
 // p keeps its numbers, which have the same law in both coordinates.
@@ -44,6 +45,7 @@ void Chain<Real>::stand_on(std::span<const double> factor) {
   energy_.coordinates->to_coordinates(x);
   if (!state_.stale) --state_.evaluations;
   place(x, LargeArray<Real>(state_.p));
+  for (const auto& companion : companions_) companion.acts->moved(*this);
 }
 
 template <class Real>
@@ -75,6 +77,7 @@ void Chain<Real>::take(const Replica<Real>& replica) {
   place(x, p);
   std::copy(replica.memory.begin(), replica.memory.end(), state_.memory.begin());
   std::copy(replica.anchor.begin(), replica.anchor.end(), energy_.memory().begin());
+  for (const auto& companion : companions_) companion.acts->moved(*this);
 }
 
 template <class Real>
@@ -121,6 +124,8 @@ void Chain<Real>::restore(const ChainState<Real>& from) {
   state_.steps = from.steps;
   state_.replica = from.replica;
   state_.pace = from.pace;
+  state_.put_back = from.put_back;
+  state_.put_back_later = from.put_back_later;
   state_.friction = from.friction;
   Archive archive(from.companions);
   for (const auto& companion : companions_) {

@@ -16,6 +16,9 @@ struct Error : std::runtime_error {
       : std::runtime_error(fmt::format(text, std::forward<Args>(args)...)) {}
 };
 
+// What is said of an exception: an Error's own words; of those of the standard library what they mean and what to do.
+std::string sentence_of(const std::exception&);
+
 using Remark = std::function<void(std::string_view)>;
 
 }  // namespace kelvin

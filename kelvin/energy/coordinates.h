@@ -24,8 +24,8 @@ struct Coordinates {
   virtual std::unique_ptr<Coordinates> clone() const = 0;
 };
 
-// T = L: of `size` numbers, the first `dense` of them by a lower triangle, or, if dense is 0, each by its own factor. At
-// first 1. The factor is the diagonal of L, or all of it column by column.
+// T = L: of `size` numbers, the first `dense` of them by a lower triangle, or, if dense is 0, each by its own factor.
+// At first 1. The factor is the diagonal of L, or all of it column by column.
 template <class Real>
 std::unique_ptr<Coordinates<Real>> scaled_coordinates(std::size_t size, std::size_t dense);
 

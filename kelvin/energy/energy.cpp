@@ -23,6 +23,7 @@ Energy<Real>::Energy(const Energy& other)
 template <class Real>
 std::vector<Block> Energy<Real>::blocks() const {
   std::vector<Block> all = data_->blocks();
+  all.insert(all.end(), terms.own_blocks().begin(), terms.own_blocks().end());
   if (law && law->own_block()) all.push_back(*law->own_block());
   lay_out(all);
   return all;
@@ -71,6 +72,7 @@ double Energy<Real>::operator()(std::span<const Real> x, const Evaluation& e, st
   double U = 0;
   if (of_data) U = estimate(*data_, q, {e.rows, e.piece, wanted_of_data(e.wanted), e.stream}, g);
   else std::ranges::fill(g, Real(0));
+  terms.clear_own(g);
   take_buffers(g);
   if (of_data && law && law->of_likelihood()) U = (*law)(U, q, g);
   if (of_terms) U = terms(U, q, 1 / double(std::max<std::size_t>(1, data_->observations())), g);

@@ -29,7 +29,7 @@ class Energy {
   std::unique_ptr<Law<Real>> law;                  // null: exp(-U/T) itself
   std::unique_ptr<Coordinates<Real>> coordinates;  // null: q itself
 
-  std::vector<Block> blocks() const;     // of the data, and of the law
+  std::vector<Block> blocks() const;     // of the data, of the terms, and of the law
   void arrange(std::span<const Block>);  // the same blocks with new offsets, perhaps among others
   std::size_t rows() const { return data_->rows(); }
   std::size_t observations() const { return data_->observations(); }  // that U is the mean over

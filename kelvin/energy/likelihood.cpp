@@ -12,8 +12,26 @@ namespace kelvin {
 namespace {
 
 bool learns_scale(const ModelSettings& s) { return loss_named(s.loss).has_scale && s.scale == 0; }
+bool learns_shape(const ModelSettings& s) {
+  const NoiseShape* shape = loss_named(s.loss).shape;
+  return shape && s.*shape->given == 0;
+}
 
-Scale scale_of(double log) { return {log, std::exp(-2 * log)}; }
+void put_log(Scale& scale, double log) {
+  scale.log = log;
+  scale.precision = std::exp(-2 * log);
+}
+
+// In stored units; what is learned has no value yet.
+std::vector<Scale> fixed_scales(const Loss& loss, const ModelSettings& settings, const Units& units,
+                                std::size_t targets) {
+  std::vector<Scale> out(loss.has_scale || loss.shape ? targets : 0);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (loss.has_scale) put_log(out[k], std::log(settings.scale / units.scale_of(k)));
+    if (loss.shape) out[k].shape = settings.*loss.shape->given;
+  }
+  return out;
+}
 
 void check_output(const Activation& output, const Loss& loss, Targets kind) {
   if (!loss.output.empty() && output.name != loss.output)
@@ -29,17 +47,34 @@ std::ptrdiff_t class_of(const std::vector<double>& row, double threshold) {
   return std::max_element(row.begin(), row.end()) - row.begin();
 }
 
-std::vector<Block> with_scale(std::vector<Block> blocks, const ModelSettings& settings, std::size_t outputs) {
-  if (learns_scale(settings)) blocks.push_back({.name = log_scale_block, .shape = {outputs}, .role = Role::scale});
+std::vector<Block> with_noise(std::vector<Block> blocks, const ModelSettings& settings, std::size_t outputs) {
+  const Loss& loss = loss_named(settings.loss);
+  const Shape each = {loss.targets_of(outputs)};
+  if (learns_scale(settings)) blocks.push_back({.name = log_scale_block, .shape = each, .role = Role::scale});
+  if (learns_shape(settings))
+    blocks.push_back({.name = std::string(loss.shape->block), .shape = each, .role = Role::scale});
   lay_out(blocks);
   return blocks;
 }
 
-// Refuses a scale that the loss has no use for.
-void check_scale(const ModelSettings& settings, const Loss& loss) {
+// Refuses numbers of the noise that the loss has no use for.
+void check_noise(const ModelSettings& settings, const Loss& loss) {
   if (settings.scale < 0 || !std::isfinite(settings.scale))
     throw Error("model.scale is {}; give a standard deviation above 0, or 0 to learn it", settings.scale);
+  if (settings.scale != 0 && loss.own_widths)
+    throw Error("model.scale is given, but with loss \"{}\" the widths are outputs; leave it out", loss.name);
   if (settings.scale != 0 && !loss.has_scale) throw Error("model.scale is given, but loss \"{}\" has none", loss.name);
+  for (const Loss& other : losses()) {
+    if (!other.shape) continue;
+    const auto& [setting, member, lowest, block, of, slope, meaning] = *other.shape;
+    const double value = settings.*member;
+    if (value == 0) continue;
+    if (other.shape != loss.shape)
+      throw Error("model.{} is given, but loss \"{}\" has none; leave it out, or use a loss such as {}", setting,
+                  loss.name, other.name);
+    if (!(value > lowest) || !std::isfinite(value))
+      throw Error("model.{} is {}; give {} above {:g}, or 0 to learn it", setting, value, meaning, lowest);
+  }
 }
 
 // Outputs are a list, or one for each step that has a target.
@@ -62,7 +97,23 @@ std::unique_ptr<Function<Real>> make_function(const ModelSettings& settings, con
 
 std::vector<Block> model_blocks(const ModelSettings& settings, const Shape& input) {
   std::vector<Block> blocks = network_blocks(settings, input);  // refuses what makes no network
-  return with_scale(std::move(blocks), settings, network_outputs(settings, input));
+  return with_noise(std::move(blocks), settings, network_outputs(settings, input));
+}
+
+NoiseOfDraws::NoiseOfDraws(const ModelSettings& settings, const Units& units, std::span<const Block> blocks,
+                           std::size_t targets)
+    : loss_(&loss_named(settings.loss)), fixed_(fixed_scales(*loss_, settings, units, targets)) {
+  if (learns_scale(settings)) log_scale_ = block_named(log_scale_block, blocks).offset;
+  if (learns_shape(settings)) shape_ = block_named(std::string(loss_->shape->block), blocks).offset;
+}
+
+template <class Real>
+void NoiseOfDraws::read(std::span<const Real> q, std::span<Scale> to) const {
+  std::ranges::copy(fixed_, to.begin());
+  for (std::size_t k = 0; k < fixed_.size(); ++k) {
+    if (log_scale_) put_log(to[k], double(q[*log_scale_ + k]));
+    if (shape_) to[k].shape = loss_->shape->of(double(q[*shape_ + k]));
+  }
 }
 
 template <class Real>
@@ -77,7 +128,7 @@ Likelihood<Real>::Likelihood(std::unique_ptr<Function<Real>> function, const Mod
   if (function_->inputs() != data.input_count())
     throw Error("the first of model.layers is {}, but the data have {} inputs; make them equal", function_->inputs(),
                 data.input_count());
-  check_scale(settings, *loss_);
+  check_noise(settings, *loss_);
   check_shape(function_->output(), data.steps);
   if (data.steps > 0) steps_ = data.steps;
   width_ = outputs() / steps_;
@@ -93,11 +144,11 @@ Likelihood<Real>::Likelihood(std::unique_ptr<Function<Real>> function, const Mod
   if (targets.kind == Targets::numbers) kept->units = data.target_units;
   data_ = std::move(kept);
 
-  blocks_ = with_scale(function_->blocks(), settings, width_);
-  if (loss_->has_scale) scales_.resize(width_);
-  if (learns_scale(settings)) log_scale_slopes_.resize(width_);
-  for (std::size_t k = 0; k < scales_.size(); ++k)
-    scales_[k] = scale_of(std::log(settings.scale / data_->units.scale_of(k)));
+  blocks_ = with_noise(function_->blocks(), settings, width_);
+  scales_ = fixed_scales(*loss_, settings, data_->units, loss_->targets_of(width_));
+  if (learns_scale(settings)) log_scale_slopes_.resize(scales_.size());
+  if (learns_shape(settings)) shape_slopes_.resize(scales_.size());
+  shape_block_ = blocks_.size() - 1;
 }
 
 template <class Real>
@@ -110,6 +161,8 @@ Likelihood<Real>::Likelihood(const Likelihood& other)
       blocks_(other.blocks_),
       scales_(other.scales_),
       log_scale_slopes_(other.log_scale_slopes_),
+      shape_slopes_(other.shape_slopes_),
+      shape_block_(other.shape_block_),
       augmentation_(other.augmentation_) {}
 
 // U = 1/n sum over the rows, or their steps, of loss(f(x; w), y), in chunks that stay in the cache.
@@ -120,7 +173,8 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
   const double observations = double(n * steps_);
   double sum = 0;
   read_scales(q);
-  std::fill(log_scale_slopes_.begin(), log_scale_slopes_.end(), 0);
+  std::ranges::fill(log_scale_slopes_, 0);
+  std::ranges::fill(shape_slopes_, 0);
   for (std::size_t first = 0; first < n; first += at_once) {
     const Chunk c = chunk_in_training(rows, first, e.stream);
     const Batch chosen = rows.empty() ? rows : rows.subspan(first, c.rows.count);
@@ -129,11 +183,13 @@ double Likelihood<Real>::operator()(Weights<const Real> q, const Evaluation& e, 
     const auto y = function_->forward(
         q, c.rows, {.training = true, .stream = e.stream, .chosen = chosen, .first = first, .buffers = &buffers});
     sum += loss_->sum<Real>()({c.rows.count * steps_, width_, y.data(), c.targets, function_->output_slopes().data(),
-                               scales_, log_scale_slopes_});
+                               scales_, log_scale_slopes_, shape_slopes_});
     function_->backward(q, {g, Real(1 / observations), Real(first > 0), e.wanted});
   }
   for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k)
-    g[blocks_.size() - 1][k] = Real(log_scale_slopes_[k] / observations);
+    g[log_scale_at()][k] = Real(log_scale_slopes_[k] / observations);
+  for (std::size_t k = 0; k < shape_slopes_.size(); ++k)
+    g[shape_block_][k] = Real(shape_slopes_[k] * loss_->shape->slope(double(q[shape_block_][k])) / observations);
   return sum / observations;
 }
 
@@ -148,18 +204,20 @@ Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
   read_scales(q);
   std::vector<Scale> scales = scales_;
   for (std::size_t k = 0; k < scales.size(); ++k)
-    scales[k] = scale_of(scales[k].log + std::log(data_->units.scale_of(k)));
+    put_log(scales[k], scales[k].log + std::log(data_->units.scale_of(k)));
   const bool of_columns = data_->kind != Targets::class_number;
-  std::vector<double> output(width_), target(of_columns ? width_ : 1), slope(width_);
+  std::vector<double> output(width_), target(of_columns ? loss_->targets_of(width_) : 1), slope(width_);
   double loss = 0, right = 0, squares = 0;
   for (std::size_t first = 0; first < n; first += function_->rows_at_once(n)) {
     const Chunk c = chunk(rows, first);
     const auto y = function_->forward(q, c.rows, {});
     for (std::size_t i = 0; i < c.rows.count * steps_; ++i) {
-      for (std::size_t k = 0; k < width_; ++k) output[k] = data_->units.original(k, double(y[i * width_ + k]));
+      for (std::size_t k = 0; k < width_; ++k) output[k] = double(y[i * width_ + k]);
+      to_original(*loss_, data_->units, output);
       for (std::size_t k = 0; k < target.size(); ++k) {
         target[k] = data_->units.original(k, double(c.targets[i * target.size() + k]));
-        squares += (output[k] - target[k]) * (output[k] - target[k]);
+        const double off = (loss_->counts ? noise_at(*loss_, {}, output, k, {}).centre : output[k]) - target[k];
+        squares += off * off;
       }
       loss += loss_->sum<double>()({1, width_, output.data(), target.data(), slope.data(), scales, {}});
       right += class_of(output, loss_->threshold) == (of_columns ? class_of(target, 0.5) : std::ptrdiff_t(target[0]));
@@ -168,7 +226,7 @@ Score Likelihood<Real>::score(Weights<const Real> q, Batch rows) {
   const double observations = double(n * steps_);
   Score s;
   s.loss = loss / observations;
-  if (data_->kind == Targets::numbers) s.rmse = std::sqrt(squares / (observations * double(width_)));
+  if (data_->kind == Targets::numbers) s.rmse = std::sqrt(squares / (observations * double(target.size())));
   else s.accuracy = right / observations;
   if (data_->of_steps && loss_->template probabilities<Real>()) s.perplexity = std::exp(s.loss);
   return s;
@@ -199,7 +257,9 @@ void Likelihood<Real>::retake_statistics(Weights<Real> q) {
 
 template <class Real>
 void Likelihood<Real>::read_scales(Weights<const Real> q) {
-  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k) scales_[k] = scale_of(q[blocks_.size() - 1][k]);
+  for (std::size_t k = 0; k < log_scale_slopes_.size(); ++k) put_log(scales_[k], double(q[log_scale_at()][k]));
+  for (std::size_t k = 0; k < shape_slopes_.size(); ++k)
+    scales_[k].shape = loss_->shape->of(double(q[shape_block_][k]));
 }
 
 // The rows of a batch from number `first` on, with their targets one after another.
@@ -255,5 +315,7 @@ template std::unique_ptr<Function<float>> make_function(const ModelSettings&, co
 template std::unique_ptr<Function<double>> make_function(const ModelSettings&, const Shape&);
 template class Likelihood<float>;
 template class Likelihood<double>;
+template void NoiseOfDraws::read(std::span<const float>, std::span<Scale>) const;
+template void NoiseOfDraws::read(std::span<const double>, std::span<Scale>) const;
 
 }  // namespace kelvin

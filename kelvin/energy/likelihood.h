@@ -3,6 +3,7 @@
 // where each has a target. Priors are added elsewhere (prior.h).
 #pragma once
 #include <limits>
+#include <optional>
 
 #include "kelvin/core/error.h"
 #include "kelvin/data/augmentation.h"
@@ -23,11 +24,26 @@ struct Score {
 
 inline constexpr const char* log_scale_block = "noise.log_scale";
 
-// The function that the settings describe, and its blocks: those of the network, and noise.log_scale when the loss
-// learns a standard deviation. Refuses what makes no network.
+// The function that the settings describe, and its blocks: those of the network, and those of the noise that the loss
+// learns, such as noise.log_scale. Refuses what makes no network.
 template <class Real>
 std::unique_ptr<Function<Real>> make_function(const ModelSettings&, const Shape& input);
 std::vector<Block> model_blocks(const ModelSettings&, const Shape& input);
+
+// What draws say of the noise: numbers that the settings fix, or where q has them.
+class NoiseOfDraws {
+ public:
+  NoiseOfDraws(const ModelSettings&, const Units&, std::span<const Block>, std::size_t targets);
+  template <class Real>
+  void read(std::span<const Real> q, std::span<Scale> to) const;  // one for each target, in stored units
+  std::vector<Scale> fixed() const { return fixed_; }
+  bool learned() const { return log_scale_ || shape_; }
+
+ private:
+  const Loss* loss_;
+  std::vector<Scale> fixed_;
+  std::optional<std::size_t> log_scale_, shape_;  // where they are in q, if they are learned
+};
 
 // Keeps its own copy of the data, shared with its clones.
 template <class Real>
@@ -73,15 +89,17 @@ class Likelihood final : public Potential<Real> {
   const Real* targets_of(Batch rows, std::size_t first, std::size_t n);
   Chunk chunk_in_training(Batch rows, std::size_t first, const Stream&);
   void read_scales(Weights<const Real> q);
+  std::size_t log_scale_at() const { return shape_block_ - (shape_slopes_.empty() ? 0 : 1); }
 
   std::shared_ptr<const Data> data_;
   std::unique_ptr<Function<Real>> function_;
   const Loss* loss_;
   std::size_t steps_ = 1, width_;  // width: outputs of a step
-  std::vector<Block> blocks_;      // those of the function, and the scale if it is learnt
-  std::vector<Scale> scales_;
-  std::vector<double> log_scale_slopes_;  // empty when the scale is fixed
-  LargeArray<Real> targets_;              // of a batch
+  std::vector<Block> blocks_;      // those of the function, then of the noise: the scale, the shape
+  std::vector<Scale> scales_;      // of each target
+  std::vector<double> log_scale_slopes_, shape_slopes_;  // empty when fixed
+  std::size_t shape_block_ = 0;                          // the last, if the shape is learned
+  LargeArray<Real> targets_;                             // of a batch
   InputRoom<Real> room_;
   Augmentation augmentation_;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/energy/loss.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "kelvin/core/choice.h"
 #include "kelvin/energy/loss_loops.h"
+#include "kelvin/numeric/distribution.h"
 
 namespace kelvin {
 namespace {
@@ -73,15 +72,148 @@ struct GaussianLoss {
   static double value(const Row<Real>& r) {
     double sum = 0;
     for (std::size_t k = 0; k < r.n; ++k) {
-      const auto [log_scale, precision] = r.scales[k];
+      const double precision = r.scales[k].precision;
       const double e = double(r.f[k]) - double(r.y[k]), square = e * e * precision;
-      sum += square / 2 + log_scale;
+      sum += square / 2 + r.scales[k].log;
       r.d[k] = Real(e * precision);
       if (!r.log_scale_slopes.empty()) r.log_scale_slopes[k] += 1 - square;
     }
     return sum + double(r.n) / 2 * std::log(2 * std::numbers::pi);
   }
   static constexpr const NoiseLaw* noise = &normal_law;
+};
+
+// ---- losses that know their noise: minus logarithms of densities and probabilities
+
+double within(double log) { return std::clamp(log, -furthest_log, furthest_log); }
+
+// A target of all rows after another: place and width of the noise, which may be an output of its own.
+template <class Real>
+struct Column {
+  const LossRows<Real>& rows;
+  std::size_t each, count, k;  // outputs per target, targets per row, number of this one
+
+  std::size_t output(std::size_t i) const { return i * rows.width + k; }
+  std::size_t width_output(std::size_t i) const { return output(i) + count; }
+  double target(std::size_t i) const { return double(rows.targets[i * count + k]); }
+  double log_scale(std::size_t i) const {
+    return each == 2 ? within(double(rows.outputs[width_output(i)])) : rows.scales[k].log;
+  }
+  // Where the width ends, it has no slope.
+  void slopes(std::size_t i, double of_place, double of_log_scale) const {
+    rows.slopes[output(i)] = Real(of_place);
+    if (each == 2) {
+      const double given = double(rows.outputs[width_output(i)]);
+      rows.slopes[width_output(i)] = std::abs(given) > furthest_log ? Real(0) : Real(of_log_scale);
+    } else if (!rows.log_scale_slopes.empty()) rows.log_scale_slopes[k] += of_log_scale;
+  }
+};
+
+template <class L, class Real>
+double column_by_column(const LossRows<Real>& all) {
+  const std::size_t count = all.width / L::each;
+  double sum = 0;
+  for (std::size_t k = 0; k < count; ++k) sum += L::column(Column<Real>{all, L::each, count, k});
+  return sum;
+}
+
+// The same as GaussianLoss, each width e^w an output: (f - y)^2 e^(-2 w) / 2 + w + log(2 pi) / 2
+struct HeteroscedasticGaussian {
+  static constexpr std::size_t each = 2;
+  template <class Real>
+  static double column(const Column<Real>& c) {
+    double sum = double(c.rows.rows) / 2 * std::log(2 * std::numbers::pi);
+    for (std::size_t i = 0; i < c.rows.rows; ++i) {
+      const double w = c.log_scale(i), precision = std::exp(-2 * w);
+      const double e = double(c.rows.outputs[c.output(i)]) - c.target(i), square = e * e * precision;
+      sum += square / 2 + w;
+      c.slopes(i, e * precision, 1 - square);
+    }
+    return sum;
+  }
+  static constexpr const NoiseLaw* noise = &normal_law;
+};
+
+// -log of Student's density of z = (f - y) e^-w with nu degrees of freedom:
+//   (nu + 1)/2 log(1 + z^2/nu) + w + log(nu pi)/2 + log gamma(nu/2) - log gamma((nu + 1)/2)
+template <std::size_t outputs_each>
+struct StudentLoss {
+  static constexpr std::size_t each = outputs_each;
+  template <class Real>
+  static double column(const Column<Real>& c) {
+    const double nu = c.rows.scales[c.k].shape, n = double(c.rows.rows);
+    constexpr double much = 1e100;  // of a product, whose logarithm is cheaper than those of its factors
+    double logs = 0, product = 1, widths = 0, shares = 0;
+    for (std::size_t i = 0; i < c.rows.rows; ++i) {
+      const double w = c.log_scale(i), inverse = std::exp(-w);
+      const double z = (double(c.rows.outputs[c.output(i)]) - c.target(i)) * inverse, square = z * z;
+      const double pull = (nu + 1) / (nu + square), share = square / (nu + square);
+      product *= 1 + square / nu;
+      if (!(product < much)) {
+        logs += std::log(product);
+        product = 1;
+      }
+      widths += w;
+      shares += share;
+      c.slopes(i, pull * z * inverse, 1 - (nu + 1) * share);
+    }
+    logs += std::log(product);
+    if (!c.rows.shape_slopes.empty())
+      c.rows.shape_slopes[c.k] +=
+          logs / 2 - (nu + 1) / (2 * nu) * shares + n / 2 * (1 / nu + digamma(nu / 2) - digamma((nu + 1) / 2));
+    return (nu + 1) / 2 * logs + widths +
+           n * (std::log(nu * std::numbers::pi) / 2 + log_gamma(nu / 2) - log_gamma((nu + 1) / 2));
+  }
+  static constexpr const NoiseLaw* noise = &student_law;
+};
+
+// e^f, and a straight line from e^30 on, so that nothing overflows
+struct Rate {
+  double value, slope;
+  explicit Rate(double f) : slope(std::exp(std::min(f, furthest_log))) {
+    value = f > furthest_log ? slope * (1 + f - furthest_log) : slope;
+  }
+};
+
+// -log of the probability of y for the rate e^f: e^f - y f + log y!
+struct PoissonLoss {
+  template <class Real>
+  static double value(const Row<Real>& r) {
+    double sum = 0;
+    for (std::size_t k = 0; k < r.n; ++k) {
+      const double f = double(r.f[k]), y = double(r.y[k]);
+      const Rate rate(f);
+      sum += rate.value - y * f + log_gamma(y + 1);
+      r.d[k] = Real(rate.slope - y);
+    }
+    return sum;
+  }
+  static constexpr const NoiseLaw* noise = &poisson_law;
+};
+
+// -log of the probability of y for the mean e^f and the dispersion a, with t = f + log a and s(t) = log(1 + e^t):
+//   (y + 1/a) s(t) - y t + log gamma(1/a) + log gamma(y + 1) - log gamma(y + 1/a)
+struct NegativeBinomialLoss {
+  static constexpr std::size_t each = 1;
+  template <class Real>
+  static double column(const Column<Real>& c) {
+    const double a = c.rows.scales[c.k].shape, r = 1 / a, log_a = std::log(a), of_r = log_gamma(r);
+    const bool learned = !c.rows.shape_slopes.empty();
+    const double slope_of_r = learned ? digamma(r) : 0;
+    double sum = 0, slope = 0;
+    for (std::size_t i = 0; i < c.rows.rows; ++i) {
+      const double t = double(c.rows.outputs[c.output(i)]) + log_a, y = c.target(i);
+      const double small = std::exp(-std::abs(t)), share = (t > 0 ? 1 : small) / (1 + small);  // e^t / (1 + e^t)
+      const double soft = std::max(t, 0.0) + std::log1p(small);
+      sum += (y + r) * soft - y * t + of_r + log_gamma(y + 1) - log_gamma(y + r);
+      c.rows.slopes[c.output(i)] = Real((y + r) * share - y);
+      // by log a: r = 1/a falls by itself, t grows by 1
+      if (learned) slope += (y + r) * share - y - r * (soft + slope_of_r - digamma(y + r));
+    }
+    if (learned) c.rows.shape_slopes[c.k] += slope / a;
+    return sum;
+  }
+  static constexpr const NoiseLaw* noise = &negative_binomial_law;
 };
 
 // -log sigmoid(f) for y = 1, -log sigmoid(-f) for y = 0: log(1 + exp(f)) - y f
@@ -162,10 +294,11 @@ struct Cosine {
   }
 };
 
-// A loss may have loops of its own over all rows.
+// A loss may have loops of its own over all rows, or over those of one target.
 template <class L, class Real>
 double sum_of(const LossRows<Real>& all) {
   if constexpr (requires { L::sum(all); }) return L::sum(all);
+  else if constexpr (requires { L::each; }) return column_by_column<L>(all);
   else return row_by_row<L>(all);
 }
 
@@ -197,6 +330,8 @@ struct Kind {
   double threshold = 0;
   std::size_t fewest = 1;
   bool has_scale = false;
+  const NoiseShape* shape = nullptr;
+  bool own_widths = false, counts = false;
 };
 
 template <class L>
@@ -208,6 +343,9 @@ constexpr Loss row(std::string_view name, Kind kind, std::string_view meaning) {
           kind.threshold,
           kind.fewest,
           kind.has_scale,
+          kind.shape,
+          kind.own_widths,
+          kind.counts,
           sum_of<L, float>,
           sum_of<L, double>,
           probabilities_of<L, float>(),
@@ -219,11 +357,50 @@ constexpr Loss row(std::string_view name, Kind kind, std::string_view meaning) {
 
 constexpr std::string_view separable = "classes that a plane separates are fitted ever better by ever larger weights";
 
+constexpr std::string_view narrowing = "a row that is fitted exactly lets its width shrink to 0";
+constexpr std::string_view heavy_tails = "a target far off costs only the logarithm of its distance";
+constexpr std::string_view empty_rows = "rows whose count is 0 are fitted ever better by ever smaller rates";
+
+// Freedom 2 + 4 e^x: above 2, where the variance is finite, and 6 at x = 0. Beyond +-15 either is as good as its limit.
+constexpr double furthest_shape = 15;
+double shape_from(double x) { return std::exp(std::clamp(x, -furthest_shape, furthest_shape)); }
+double slope_of_shape(double x) { return std::abs(x) > furthest_shape ? 0 : std::exp(x); }
+constexpr NoiseShape freedom = {"freedom",
+                                &ModelSettings::freedom,
+                                2,
+                                "noise.log_freedom",
+                                [](double x) { return 2 + 4 * shape_from(x); },
+                                [](double x) { return 4 * slope_of_shape(x); },
+                                "degrees of freedom"};
+constexpr NoiseShape dispersion = {
+    "dispersion", &ModelSettings::dispersion, 0, "noise.log_dispersion", shape_from, slope_of_shape, "dispersion"};
+
 constexpr Loss all_losses[] = {
     row<MeanSquared>("mean_squared", {Targets::numbers}, "mean over the outputs of (output - target)^2, without 1/2"),
     row<Absolute>("absolute", {Targets::numbers}, "mean over the outputs of |output - target|"),
     row<GaussianLoss>("gaussian", {.targets = Targets::numbers, .has_scale = true},
                       "-log density of target ~ N(output, scale^2), summed over the outputs; scale fixed or learned"),
+    row<HeteroscedasticGaussian>(
+        "heteroscedastic_gaussian",
+        {.targets = Targets::numbers, .output = "linear", .escape = narrowing, .fewest = 2, .own_widths = true},
+        "as gaussian, but outputs are the means of all targets and then the logarithms of all scales"),
+    row<StudentLoss<1>>("student_t",
+                        {.targets = Targets::numbers, .escape = heavy_tails, .has_scale = true, .shape = &freedom},
+                        "as gaussian, with Student's t: rows far off pull less; scale and freedom fixed or learned"),
+    row<StudentLoss<2>>("heteroscedastic_student_t",
+                        {.targets = Targets::numbers,
+                         .output = "linear",
+                         .escape = narrowing,
+                         .fewest = 2,
+                         .shape = &freedom,
+                         .own_widths = true},
+                        "as student_t, but outputs are the means of all targets and then the logarithms of all scales"),
+    row<PoissonLoss>("poisson", {.targets = Targets::numbers, .output = "linear", .escape = empty_rows, .counts = true},
+                     "-log probability of counts, summed over the outputs, which are the logarithms of their means"),
+    row<NegativeBinomialLoss>(
+        "negative_binomial",
+        {.targets = Targets::numbers, .output = "linear", .escape = empty_rows, .shape = &dispersion, .counts = true},
+        "as poisson, with the variance mean + dispersion mean^2; dispersion fixed or learned"),
     row<BinaryCrossEntropy>("binary_cross_entropy",
                             {.targets = Targets::zero_one, .output = "linear", .escape = separable},
                             "-log probability of the class, two classes, the one output is the log odds"),
@@ -242,108 +419,27 @@ constexpr Loss all_losses[] = {
                 "1 - cosine of the angle between outputs and targets"),
 };
 
-// Class numbers, checked; of two classes in one column as they are written there.
-std::vector<double> labels_of(const Dataset& data, Targets kind) {
-  const std::size_t steps = std::max<std::size_t>(1, data.steps);
-  std::vector<double> out = data.targets;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    double& label = out[i];
-    if (!(label >= 0 && label < double(data.classes.size()) && label == std::floor(label)))
-      throw Error("row {} has class number {}; with {} classes it must be 0 to {}", i / steps, label,
-                  data.classes.size(), data.classes.size() - 1);
-    if (kind == Targets::minus_plus) label = 2 * label - 1;
-  }
-  return out;
-}
-
-void check_steps(const Dataset& data) {
-  if (!data.has_classes())
-    throw Error(
-        "the data have a target for each of {} steps, which must be classes, but they are numbers; load them as "
-        "classes",
-        data.steps);
-  if (data.targets.size() != data.rows * data.steps)
-    throw Error("the data have {} targets, but {} rows of {} steps need {}; give one for each step",
-                data.targets.size(), data.rows, data.steps, data.rows * data.steps);
-}
-
-// Numbers where the loss wants two classes: fine if they already are what the loss works with.
-std::vector<double> checked_labels(const Loss& loss, const Dataset& data) {
-  const double low = loss.targets == Targets::minus_plus ? -1 : 0;
-  if (loss.targets == Targets::class_number || data.target_count() != 1)
-    throw Error(
-        "loss \"{}\" needs classes, but the targets ({}) are numbers; load one column as classes, or use a loss for "
-        "numbers such as mean_squared",
-        loss.name, fmt::join(data.target_names, ", "));
-  for (std::size_t i = 0; i < data.rows; ++i) {
-    const double y = data.targets[i];
-    if ((y != low && y != 1) || data.target_units.original(0, y) != y)
-      throw Error(
-          "loss \"{}\" needs two classes or targets that are {:g} and 1, but row {} of \"{}\" is {:g}; load the "
-          "column as classes and do not rescale it",
-          loss.name, low, i, data.target_names[0], data.target_units.original(0, y));
-  }
-  return data.targets;
-}
-
-void check_outputs(const Loss& loss, std::size_t outputs, std::size_t needed, const std::string& because) {
-  if (outputs != needed)
-    throw Error("the last layer has {} outputs, but loss \"{}\" needs {}: {}; make the last of model.layers {}",
-                outputs, loss.name, needed, because, needed);
-}
-
 }  // namespace
 
 std::span<const Loss> losses() { return all_losses; }
 
 const Loss& loss_named(std::string_view name) { return row_named(name, losses(), "loss"); }
 
-Encoded encode(const Loss& loss, const Dataset& data, std::size_t outputs, const Remark& remark) {
-  const std::size_t classes = data.classes.size();
-  const std::string names = fmt::format("{}", fmt::join(data.classes, ", "));
-  Encoded out{.kind = loss.targets, .width = 1, .values = {}};
-  if (data.steps > 0) check_steps(data);
-  if (loss.wants_classes()) {
-    if (!data.has_classes()) {
-      out.values = checked_labels(loss, data);
-      check_outputs(loss, outputs, 1, "one number tells two classes apart");
-      return out;
-    }
-    const bool one_each = loss.targets == Targets::class_number;
-    if (classes < 2 || (!one_each && classes > 2))
-      throw Error("loss \"{}\" needs {} classes, but the data have {} ({}){}", loss.name,
-                  one_each ? "two or more" : "two", classes, names, classes > 2 ? "; use softmax_cross_entropy" : "");
-    check_outputs(loss, outputs, one_each ? classes : 1,
-                  one_each ? fmt::format("one for each class ({})", names) : "one number tells two classes apart");
-    out.values = labels_of(data, loss.targets);
-    return out;
+void to_original(const Loss& loss, const Units& units, std::span<double> outputs) {
+  if (loss.counts) return;
+  const std::size_t targets = loss.targets_of(outputs.size());
+  for (std::size_t k = 0; k < targets; ++k) {
+    outputs[k] = units.original(k, outputs[k]);
+    if (loss.own_widths) outputs[targets + k] += std::log(units.scale_of(k));
   }
-  if (outputs < loss.fewest)
-    throw Error("loss \"{}\" needs at least {} outputs, but the last layer has {}", loss.name, loss.fewest, outputs);
-  if (data.has_classes()) {
-    if (outputs == classes && classes > 1) out.kind = Targets::one_hot;
-    else if (outputs == 1 && classes == 2) out.kind = Targets::minus_plus;
-    else
-      throw Error(
-          "loss \"{}\" is for numbers; with {} classes ({}) it fits {} outputs, one for each class,{} but the last "
-          "layer has {}",
-          loss.name, classes, names, classes, classes == 2 ? " or one output," : "", outputs);
-    out.values = labels_of(data, out.kind);
-    if (remark)
-      remark(out.kind == Targets::one_hot
-                 ? fmt::format(
-                       "loss \"{}\" is for numbers: each class ({}) becomes one target column, 1 for the class and 0 "
-                       "for the others",
-                       loss.name, names)
-                 : fmt::format("loss \"{}\" is for numbers: class {} becomes -1 and class {} becomes +1", loss.name,
-                               data.classes[0], data.classes[1]));
-    return out;
-  }
-  check_outputs(loss, outputs, data.target_count(),
-                fmt::format("one for each target column ({})", fmt::join(data.target_names, ", ")));
-  out.width = outputs;
-  out.values = data.targets;
-  return out;
+}
+
+NoiseAt noise_at(const Loss& loss, const Units& units, std::span<const double> outputs, std::size_t k,
+                 const Scale& scale) {
+  if (loss.counts) return {Rate(outputs[k]).value, 1, scale.shape};
+  const double log_unit = std::log(units.scale_of(k));
+  const double log = loss.own_widths ? within(outputs[loss.targets_of(outputs.size()) + k] - log_unit) : scale.log;
+  return {outputs[k], std::exp(log + log_unit), scale.shape};
 }
 
 }  // namespace kelvin

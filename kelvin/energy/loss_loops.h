@@ -13,8 +13,8 @@ KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const float* o
 KELVIN_FOR_EACH_ISA(double binary_cross_entropy(std::size_t rows, const double* outputs, const double* targets,
                                                 double* slopes))
 
-// The sum over rows of log sum exp(f) - f of the right class, whose number is the target; writes the slopes. In float, up
-// to so many classes stay in registers.
+// The sum over rows of log sum exp(f) - f of the right class, whose number is the target; writes the slopes. In float,
+// up to so many classes stay in registers.
 inline constexpr std::size_t most_classes = 64;
 KELVIN_FOR_EACH_ISA(double softmax_cross_entropy(std::size_t rows, std::size_t width, const float* outputs,
                                                  const float* targets, float* slopes))

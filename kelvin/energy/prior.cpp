@@ -40,6 +40,26 @@ struct Gaussian {
   static constexpr auto fault = scale_above_0;
 };
 
+// q^2 / (2 scale^2), with a scale for each block
+struct ByFanIn {
+  static double energy(double q, const double* a) { return q * q / (2 * a[0] * a[0]); }
+  static double slope(double q, const double* a) { return q / (a[0] * a[0]); }
+  static double stiffness(const double* a) { return 1 / (a[0] * a[0]); }
+  static constexpr double centre = 0;
+  static bool proper(const double* a) { return std::isfinite(a[0]); }
+  static std::string_view fault(const double* a) { return a[0] > 0 ? "" : "scale must be above 0"; }
+  static constexpr bool by_fan_in = true;
+};
+
+// The same where the scale is what the layer's own is expected to be. With a scale e^t: q^2 e^(-2 t) / 2 + t for each
+// weight, added in terms.cpp.
+struct Hierarchical : ByFanIn {
+  static std::string_view fault(const double* a) {
+    return a[0] > 0 && a[1] > 0 ? "" : "scale and spread must be above 0";
+  }
+  static constexpr bool learned = true;
+};
+
 // |q - mean| / scale
 struct Laplace {
   static double energy(double q, const double* a) { return std::abs(q - a[0]) / a[1]; }
@@ -79,7 +99,9 @@ template <class P, class Real>
 double add(std::span<const Real> q, const double* numbers, double share, std::span<Real> g) {
   if constexpr (requires { P::stiffness(numbers); }) {  // that of a spring tied to the first number
     const double k = P::stiffness(numbers);
-    return k / 2 * add_springs(share * k, numbers[0], q, g);
+    double centre = numbers[0];
+    if constexpr (requires { P::centre; }) centre = P::centre;
+    return k / 2 * add_springs(share * k, centre, q, g);
   }
   constexpr std::size_t apart = 8;  // sums that do not wait for each other
   double sums[apart] = {};
@@ -94,8 +116,13 @@ double add(std::span<const Real> q, const double* numbers, double share, std::sp
 
 template <class P>
 constexpr Prior row(std::string_view name, std::span<const Parameter> parameters, std::string_view meaning) {
-  return {name, parameters, P::energy, P::slope, P::proper, P::fault, add<P, float>, add<P, double>, meaning};
+  return {name, parameters, P::energy, P::slope, P::proper, P::fault, add<P, float>, add<P, double>,
+          requires {P::by_fan_in;
 }
+, requires { P::learned; }
+, meaning
+};  // namespace
+}  // namespace kelvin
 
 constexpr Parameter location_scale[] = {{"mean", "0.0", "where the density is highest"}, {"scale", "1.0", "its width"}};
 constexpr Parameter wall_numbers[] = {{"lower", "-inf", "no force above this"},
@@ -106,12 +133,21 @@ constexpr Parameter tether_numbers[] = {{"center", "0.0", "where it is tied"},
                                         {"strength", "1.0", "energy at distance 1"},
                                         {"power", "2.0", "of the distance"}};
 
+constexpr Parameter fan_in_numbers[] = {{"scale", "1.0", "standard deviation of what a unit's weights add up to"}};
+constexpr Parameter hierarchical_numbers[] = {{"scale", "1.0", "the same, about which learned scales lie"},
+                                              {"spread", "1.0", "standard deviation of their logarithm about its own"}};
+
 constexpr Prior all_priors[] = {
     row<Flat>("flat", {}, "no prior at all; cannot be normalised by itself"),
     row<Gaussian>("gaussian", location_scale,
                   "normal with that mean and standard deviation: (q - mean)^2 / (2 scale^2)"),
     row<Laplace>("laplace", location_scale, "double exponential: |q - mean| / scale"),
     row<Walls>("walls", wall_numbers, "soft walls: strength (distance beyond lower or upper)^power"),
+    row<ByFanIn>(
+        "fan_in", fan_in_numbers,
+        "normal about 0; weights with the standard deviation scale / sqrt(inputs of their unit), others scale"),
+    row<Hierarchical>("hierarchical", hierarchical_numbers,
+                      "as fan_in, the scale of the weights of each layer learned in a block layerN.log_scale"),
     row<Tether>("tether", tether_numbers, "strength |q - center|^power"),
 };
 
@@ -212,6 +248,34 @@ PriorNumbers prior_of(const Choice& given) {
   for (const Parameter& p : row.parameters) out.numbers.push_back(full.number(p.name));
   if (const auto fault = row.fault(out.numbers.data()); !fault.empty())
     throw Error("{}{}prior \"{}\": {}", choice.where, choice.where.empty() ? "" : ": ", row.name, fault);
+  return out;
+}
+
+PriorNumbers prior_of(const Choice& given, const Block& block) {
+  PriorNumbers out = prior_of(given);
+  if (out.row->by_fan_in && block.role == Role::weight && block.fan_in > 0)
+    out.numbers[0] /= std::sqrt(double(block.fan_in));
+  return out;
+}
+
+std::string name_of_scale(const Block& weights) { return fmt::format("layer{}.log_scale", weights.layer); }
+
+std::vector<Block> learned_scales(const Choice& given, std::span<const Block> blocks) {
+  const PriorNumbers prior = prior_of(given);
+  std::vector<Block> out;
+  if (!prior.row->learned) return out;
+  for (const Block& b : blocks)
+    if (b.role == Role::weight && (out.empty() || out.back().layer != b.layer))
+      out.push_back(
+          {.name = name_of_scale(b), .role = Role::scale, .layer = b.layer, .neutral = std::log(prior.numbers[0])});
+  return out;
+}
+
+Choice prior_of_scales(const Choice& given) {
+  const PriorNumbers prior = prior_of(given);
+  Choice out("gaussian");
+  out.values["mean"].is = std::log(prior.numbers[0]);
+  out.values["scale"].is = prior.numbers[1];
   return out;
 }
 

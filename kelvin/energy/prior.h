@@ -21,6 +21,8 @@ struct Prior {
   std::string_view (*fault)(const double* numbers);  // what is wrong with the numbers; empty if nothing
   Add<float> add_float;
   Add<double> add_double;
+  bool by_fan_in;  // weights have the scale divided by the root of their inputs
+  bool learned;    // and a scale that is learned for each layer
   std::string_view meaning;
 
   template <class Real>
@@ -40,6 +42,15 @@ struct PriorNumbers {
   bool flat() const;  // no energy anywhere
 };
 PriorNumbers prior_of(const Choice&);
+
+// Of a block: its weights may have another scale than its biases.
+PriorNumbers prior_of(const Choice&, const Block&);
+
+// Scales that a prior learns: a block of one number, the logarithm of its scale, for each layer with weights among
+// these. None of most priors.
+std::vector<Block> learned_scales(const Choice&, std::span<const Block>);
+std::string name_of_scale(const Block&);      // that of the layer of these weights
+Choice prior_of_scales(const Choice& prior);  // what such a block has as its own prior
 
 struct BlockPrior {
   std::string block;

@@ -6,9 +6,7 @@
 
 namespace kelvin {
 
-Block tempering_block(std::size_t offset) {
-  return {.name = "tempering.alpha", .role = Role::slack, .offset = offset};
-}
+Block tempering_block(std::size_t offset) { return {.name = "tempering.alpha", .role = Role::slack, .offset = offset}; }
 
 template <class Real>
 Tempered<Real>::Tempered(const TemperingSettings& s, double temperature)

@@ -2,9 +2,9 @@
 // Toys as potentials that a chain can follow.
 #include <algorithm>
 
-#include "kelvin/function/block.h"
 #include "kelvin/energy/quadratic.h"
 #include "kelvin/energy/toys.h"
+#include "kelvin/function/block.h"
 
 namespace kelvin {
 namespace {
@@ -56,7 +56,8 @@ class ToyPotential final : public Potential<Real> {
         q_(toy.dimension),
         g_(toy.dimension) {
     const std::size_t each = toy.dimension / toy.blocks.size();
-    for (const std::string& name : toy.blocks) blocks_.push_back({.name = name, .shape = {each}, .offset = blocks_.size() * each});
+    for (const std::string& name : toy.blocks)
+      blocks_.push_back({.name = name, .shape = {each}, .offset = blocks_.size() * each});
   }
   const std::vector<Block>& blocks() const override { return blocks_; }
   double operator()(Weights<const Real> q, const Evaluation& e, Weights<Real> g) override {

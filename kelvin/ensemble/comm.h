@@ -47,8 +47,7 @@ void Comm::together(Work&& work) {
   try {
     work();
   } catch (const std::exception& e) {
-    failure = e.what();
-    if (failure.empty()) failure = "an error without a name";
+    failure = sentence_of(e);
   }
   for (const std::string& text : everyone(failure))
     if (!text.empty()) throw AgreedError(text);

@@ -33,7 +33,7 @@ struct ModelSettings {
   std::vector<std::string> activation = {"relu"};
   std::string output = "linear";
   std::string loss = "mean_squared";
-  double scale = 0;
+  double scale = 0, freedom = 0, dispersion = 0;
   std::string onnx;
   Choice toy;
   std::string own;
@@ -47,7 +47,12 @@ struct ModelSettings {
     field("activation", activation, "of the hidden layers given by sizes: one name for all, or one for each");
     field("output", output, "activation of the output layer");
     field("loss", loss, "see `kelvin list losses`");
-    field("scale", scale, "standard deviation of the gaussian loss, in units of the targets; 0 learns it");
+    field("scale", scale,
+          "scale of the noise of losses gaussian (its standard deviation) and student_t, in units of the targets; 0 "
+          "learns it");
+    field("freedom", freedom, "degrees of freedom of Student's t, above 2; 0 learns them");
+    field("dispersion", dispersion,
+          "of loss negative_binomial, whose variance is mean + dispersion mean^2; 0 learns it");
     field("onnx", onnx,
           "instead of layers: a network in ONNX, whose layers these become, and whose weights it starts from unless a "
           "part has a start of its own");

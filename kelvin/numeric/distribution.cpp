@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kelvin/numeric/distribution.h"
 
+#include <math.h>
+
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -63,8 +65,7 @@ double beta_share(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - beta_share(b, a, 1 - x);
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  const double front = std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x));
   return front / a * beta_fraction(a, b, x);
 }
 
@@ -78,10 +79,16 @@ double beta_quantile(double share, double a, double b) {
   return (low + high) / 2;
 }
 
-// P(a, x), the regularised incomplete gamma function: its series below the mean, its continued fraction above.
+// P(a, x), the regularised incomplete gamma function: its series below the mean, its continued fraction above. Where
+// these take long, the cube root of x / a is normal (Wilson and Hilferty 1931), to 0.1 / a.
 double gamma_share(double a, double x) {
   if (x <= 0) return 0;
-  const double front = std::exp(a * std::log(x) - x - std::lgamma(a));
+  constexpr double large = 1e7;
+  if (a > large) {
+    const double v = 1 / (9 * a);
+    return std::erfc((1 - v - std::cbrt(x / a)) / std::sqrt(2 * v)) / 2;
+  }
+  const double front = std::exp(a * std::log(x) - x - log_gamma(a));
   constexpr double enough = 1e-16;
   if (x < a + 1) {
     double term = 1 / a, sum = term;
@@ -107,6 +114,17 @@ double chi_square_quantile(double share, double freedom) {
     (gamma_share(freedom / 2, middle / 2) < share ? low : high) = middle;
   }
   return (low + high) / 2;
+}
+
+// t^2 / (freedom + t^2) has a beta law; of the two tails the smaller is computed.
+double student_share(double freedom, double t) {
+  const double tail = beta_share(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
+  return t < 0 ? tail : 1 - tail;
+}
+
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
 }
 
 double digamma(double x) { return Eigen::numext::digamma(x); }

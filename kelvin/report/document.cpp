@@ -142,6 +142,8 @@ std::optional<Finding> made_now(const Analysis& row, std::vector<Samples> runs, 
     subject.brief = true;
     subject.remark = tell;
     return find(row, row.ask(), subject, [](double, double, std::string_view) {}).finding;
+  } catch (const DamagedError&) {
+    throw;
   } catch (const Error& e) {
     tell(fmt::format("{} is left out of the report: {}", row.name, e.what()));
     return {};
@@ -201,7 +203,7 @@ bool thin(Figure& figure, std::size_t most_points) {
 }
 
 Value report_document(const std::vector<fs::path>& runs, const std::string& made, const Remark& tell) {
-  if (runs.size() == 1 && !fs::exists(runs[0] / "run.json"))
+  if (runs.size() == 1 && !fs::exists(runs[0] / "run.json") && !has_manifest(runs[0]))
     if (auto findings = kept_findings(runs[0]); !findings.empty()) return findings_document(std::move(findings), made);
   std::vector<RunFiles> files;
   for (const fs::path& run : runs) files.push_back(read_run_files(run));
@@ -221,8 +223,9 @@ Value report_document(const std::vector<fs::path>& runs, const std::string& made
     Value::List sections;
     Value::List folds;
     folds.push_back(Value::Group{{"title", "All settings, resolved"}, {"settings", as_value(f.record.settings)}});
-    if (fs::exists(f.run / "run.toml"))
-      folds.push_back(Value::Group{{"title", "The run file as it was given"}, {"text", read_file(f.run / "run.toml")}});
+    if (const Manifest& manifest = samples.back().manifest; manifest.files.contains("run.toml"))
+      folds.push_back(
+          Value::Group{{"title", "The run file as it was given"}, {"text", read_named(f.run, manifest, "run.toml")}});
     Value::Group about = section(what_was_run(f), f.name);
     about["folds"] = std::move(folds);
     sections.push_back(std::move(about));

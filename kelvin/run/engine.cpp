@@ -2,6 +2,7 @@
 #include "kelvin/run/engine.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kelvin/run/log.h"
 #include "kelvin/run/tempering.h"
@@ -32,7 +33,9 @@ std::string bytes_of(Chain<Real>& chain) {
 
 template <class Real>
 EngineOf<Real>::EngineOf(const EngineParts& parts)
-    : parts_(parts), settings_(parts.from.record.settings), patience_(settings_.patience) {
+    : parts_(parts),
+      settings_(parts.from.record.settings),
+      patience_(settings_.patience, std::uint64_t(settings_.warmup)) {
   const RunEnvironment& environment = parts_.environment;
   const Remark tell_of = [this](std::string_view text) { remark(text); };
   Comm& comm = parts_.comm;
@@ -44,7 +47,8 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    problem_ = make_problem<Real>(settings_, environment.data, tell_of, Slack::kept, environment.model);
+    check_size(size_of(settings_, 1, {}), environment.room);  // for what no rows and no network are needed
+    problem_ = make_problem<Real>(settings_, checked_data(), tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
       problem_.energy->estimate.share_rows(
@@ -72,10 +76,29 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   }
   record_.finished.reset();
   line_ = parts_.from.line;
+  const RunSize size = size_of(settings_, double(problem_.recipe.size), problem_.data);
+  comm.together([&] { check_size(size, environment.room); });
   comm.together([&] { make_walkers(); });
   if (parts_.from.checkpoint) comm.together([&] { restore(*parts_.from.checkpoint); });
   else start_walkers();
   make_plan();
+}
+
+// Rows and networks are counted before they are made.
+template <class Real>
+LoadData EngineOf<Real>::checked_data() const {
+  return [this](const DataSettings& data, bool wants_classes, std::uint64_t seed, const Remark& remark) {
+    const RunEnvironment& environment = parts_.environment;
+    check_generated_rows(data, environment.room);
+    const auto check = [&](const Shape& input, const Splits& rows) {
+      check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
+    };
+    const bool network = settings_.model.own.empty();
+    if (network && settings_.model.layers.are_sizes()) check({}, planned_rows(data));
+    Splits rows = environment.data(data, wants_classes, seed, remark);
+    if (network) check(rows.train.input_shape(), rows);
+    return rows;
+  };
 }
 
 template <class Real>
@@ -387,6 +410,7 @@ void EngineOf<Real>::finish_record() {
       remark(fmt::format("part \"{}\": the warm-up of walker 0 found step {:.4g} and friction {:.4g}", part.name,
                          walkers_.front().learnt_pace() * part.step.at(0),
                          walkers_.front().learnt_friction() * part.friction.at(0)));
+    remark_on_learnt();
   }
   if (problem_.recipe.tempered) record_.tempering->biases = all_biases<Real>(mine, parts_.comm);
   if (line_) record_.exchange = line_->exchange;
@@ -394,6 +418,26 @@ void EngineOf<Real>::finish_record() {
   record_.draws = draws_;
   record_.finished = true;
   record_.final = line_;
+}
+
+// What does not go without saying.
+template <class Real>
+void EngineOf<Real>::remark_on_learnt() const {
+  double least = INFINITY, most = 0, before = 0, after = 0;
+  for (const LearntRecord& walker : record_.learnt) {
+    least = std::min(least, walker.pace);
+    most = std::max(most, walker.pace);
+    before += walker.put_back.value_or(0);
+    after += walker.put_back_later.value_or(0);
+  }
+  constexpr double alike = 2;
+  if (most > alike * least)
+    remark(fmt::format("the warm-ups of the walkers ended at steps that differ by a factor of {:.3g}", most / least));
+  if (before + after > 0)
+    remark(
+        fmt::format("the energy of walkers jumped: they were put back with a smaller step {:.0f} times in the "
+                    "warm-up and {:.0f} times after it",
+                    before, after));
 }
 
 template <class Real>

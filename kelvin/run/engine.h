@@ -71,6 +71,7 @@ class EngineOf final : public RunEngine {
   void end() override;
 
  private:
+  LoadData checked_data() const;
   void remark(std::string_view) const;
   void make_walkers();
   void start_walkers();
@@ -89,6 +90,7 @@ class EngineOf final : public RunEngine {
   void steer(const NewPhase&);
   void keep_where_it_stopped();
   void remark_on_parts() const;
+  void remark_on_learnt() const;
   void finish_record();
 
   EngineParts parts_;

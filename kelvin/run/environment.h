@@ -6,6 +6,7 @@
 
 #include "kelvin/run/model.h"
 #include "kelvin/run/settings.h"
+#include "kelvin/run/size.h"
 
 namespace kelvin {
 
@@ -23,6 +24,7 @@ struct RunEnvironment {
   std::function<double()> seconds = [] { return 0.0; };  // since the run began
   std::size_t threads = 1;
   std::shared_ptr<const Model> model;  // that settings cannot say; null: they say all
+  Room room;                           // a run that needs more is refused
 };
 
 }  // namespace kelvin

@@ -14,7 +14,8 @@ std::optional<double> unless_nan(double x) { return std::isnan(x) ? std::nullopt
 
 // What the warm-up of a walker has found: factors of all steps and frictions, and the steps they lead to.
 LearntRecord learnt_by(double pace, double friction, const Recipe& recipe, std::uint64_t step) {
-  LearntRecord out{.pace = pace, .friction = friction, .step = {}, .metric = {}, .factor = {}};
+  LearntRecord out{
+      .pace = pace, .friction = friction, .step = {}, .metric = {}, .factor = {}, .put_back = {}, .put_back_later = {}};
   for (const PartRecipe& part : recipe.parts) out.step[part.name] = pace * part.step.at(double(step));
   return out;
 }
@@ -67,6 +68,8 @@ std::vector<LearntRecord> all_learnt(const Recipe& recipe, std::span<Chain<Real>
     pack(chain.learnt_pace());
     pack(chain.learnt_friction());
     pack(chain.steps());
+    pack(chain.put_back());
+    pack(chain.put_back_later());
     pack(std::vector<double>(factor.begin(), factor.end()));
   }
   constexpr std::size_t few = 400;
@@ -74,13 +77,17 @@ std::vector<LearntRecord> all_learnt(const Recipe& recipe, std::span<Chain<Real>
   for (const std::string& bytes : comm.everyone(pack.bytes))
     for (Unpacker unpack{bytes}; !unpack.bytes.empty();) {
       double pace = 1, friction = 1;
-      std::uint64_t steps = 0;
+      std::uint64_t steps = 0, put_back = 0, put_back_later = 0;
       std::vector<double> factor;
       unpack(pace);
       unpack(friction);
       unpack(steps);
+      unpack(put_back);
+      unpack(put_back_later);
       unpack(factor);
       LearntRecord& record = records.emplace_back(learnt_by(pace, friction, recipe, steps));
+      if (put_back > 0) record.put_back = double(put_back);
+      if (put_back_later > 0) record.put_back_later = double(put_back_later);
       if (!factor.empty()) record.metric = recipe.tuning.adapt.metric;
       if (!factor.empty() && factor.size() <= few) record.factor = std::move(factor);
     }

@@ -38,6 +38,7 @@ void Patience::look(const LogLine& line) {
     pace_ *= settings_.factor;
     since_reduced_ = 0;
   }
+  if (line.step <= warmup_) return;
   if (settings_.target.given() && (better(settings_.target.number("value")) || x == settings_.target.number("value")))
     stop_ = fmt::format("{} has reached {:.6g}", name, x);
   else if (settings_.stop_after && without_better_ >= settings_.stop_after)

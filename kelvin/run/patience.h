@@ -7,7 +7,9 @@ namespace kelvin {
 
 class Patience {
  public:
-  explicit Patience(const PatienceSettings& settings) : settings_(settings) {}
+  // Before the end of `warmup` it may take smaller steps, but does not stop: there would be no draw.
+  explicit Patience(const PatienceSettings& settings, std::uint64_t warmup = 0)
+      : settings_(settings), warmup_(warmup) {}
   void look(const LogLine&);                         // one more line of the log
   double pace() const { return pace_; }              // what all steps are multiplied by
   const std::string& stop() const { return stop_; }  // why the run should stop; empty if it should not
@@ -23,6 +25,7 @@ class Patience {
 
  private:
   PatienceSettings settings_;
+  std::uint64_t warmup_;
   double best_ = 0, pace_ = 1;
   long lines_ = 0, without_better_ = 0, since_reduced_ = 0;
   std::string stop_;

@@ -47,6 +47,17 @@ std::unique_ptr<Function<Real>> function_of(const RunSettings& settings, const M
   return own ? own->function->clone() : make_function<Real>(settings.model, input);
 }
 
+// Blocks that a hierarchical prior adds: one for each layer, whatever part it is in.
+std::vector<Block> scales_of_priors(const RunSettings& settings, std::span<const Block> blocks) {
+  for (const auto& [name, part] : settings.part)
+    if (part.prior.given() && prior_of(part.prior).row->learned)
+      throw Error(
+          "prior \"{}\" learns a scale for each layer, which may lie in several parts: give it as model.prior, not in "
+          "part \"{}\"",
+          part.prior.name, name);
+  return learned_scales(settings.model.prior, blocks);
+}
+
 template <class Real>
 std::unique_ptr<Likelihood<Real>> likelihood_of(const Problem<Real>& problem, const Dataset& rows,
                                                 const Remark& remark) {
@@ -237,8 +248,12 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
     data = train->clone();
   }
   const double rows = double(std::max<std::size_t>(1, data->observations()));
-  problem.recipe = tuned_recipe(slack == Slack::kept ? settings : without_slack(settings),
-                                {data->blocks(), rows, letters_of(problem)});
+  std::vector<Block> known = data->blocks();
+  std::vector<Block> scales = scales_of_priors(settings, known);
+  known.insert(known.end(), scales.begin(), scales.end());
+  lay_out(known);
+  problem.recipe =
+      tuned_recipe(slack == Slack::kept ? settings : without_slack(settings), {known, rows, letters_of(problem)});
   const auto& blocks = problem.recipe.blocks;
   if (train) {
     problem.train = std::make_unique<PlacedLikelihood<Real>>(std::move(train), blocks);
@@ -247,12 +262,14 @@ Problem<Real> make_problem(const RunSettings& settings, const LoadData& load, co
   }
 
   Energy<Real>& energy = problem.energy.emplace(std::move(data));
+  energy.terms.learn(scales);
   const auto seen = energy.blocks();
   std::vector<BlockPrior> confining;
   for (const auto& [block, part] : problem.recipe.part_of) {
     if (block_named(block, problem.recipe.blocks).slack()) continue;
     const PartSettings& own = settings.part.at(part);
-    const BlockPrior prior{block, own.prior.given() ? own.prior : model.prior};
+    const bool scale = std::ranges::find(scales, block, &Block::name) != scales.end();
+    const BlockPrior prior{block, scale ? prior_of_scales(model.prior) : own.prior.given() ? own.prior : model.prior};
     energy.terms.add(prior, seen);
     if (own.penalty.given()) energy.terms.add(BlockPenalty{block, own.penalty}, seen);
     if (own.mask.given()) energy.estimate.add(BlockMask{block, own.mask}, seen);

@@ -26,6 +26,7 @@ struct LearntRecord {
   std::map<std::string, double> step;
   std::optional<std::string> metric;
   std::optional<std::vector<double>> factor;
+  std::optional<double> put_back, put_back_later;
   template <class Visit>
   void fields(Visit&& field) {
     field("pace", pace, "what all steps are multiplied by");
@@ -33,6 +34,8 @@ struct LearntRecord {
     field("step", step, "of each part, the step that follows");
     field("metric", metric, "the metric that was learnt");
     field("factor", factor, "widths of the coordinates, if they are few");
+    field("put_back", put_back, "times that its energy jumped and it was put back, in the warm-up; none if not given");
+    field("put_back_later", put_back_later, "likewise after the warm-up");
   }
 };
 

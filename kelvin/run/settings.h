@@ -44,8 +44,10 @@ struct PatienceSettings {
   void fields(Visit&& field) {
     field("measure", measure,
           "a number of log.jsonl: potential, or loss, accuracy, rmse or perplexity of a split: validation.loss");
-    field("target", target, "stop when the measure has reached this");
-    field("stop_after", stop_after, "stop after so many lines of the log without a better measure; 0 never");
+    field("target", target, "stop when the measure has reached this, but not before the end of the warm-up");
+    field(
+        "stop_after", stop_after,
+        "stop after so many lines of the log without a better measure, but not before the end of the warm-up; 0 never");
     field("reduce_after", reduce_after,
           "multiply all steps by factor after so many lines of the log without a better measure; 0 never");
     field("factor", factor, "what steps are multiplied by then");

@@ -115,7 +115,7 @@ StoredCheckpoint unpacked_checkpoint(const std::string& bytes, const fs::path& r
     if (!unpack.bytes.empty()) throw Error("it is too long");
     return checkpoint;
   } catch (const std::exception& e) {
-    throw Error("\"{}\" cannot be used: {}", file_of(run).string(), e.what());
+    throw DamagedError("\"{}\" cannot be used: {}", file_of(run).string(), sentence_of(e));
   }
 }
 

@@ -4,6 +4,7 @@
 #include "kelvin/core/pack.h"
 #include "kelvin/io/json.h"
 #include "kelvin/trajectory/samples.h"
+#include "kelvin/trajectory/verify.h"
 
 namespace kelvin {
 
@@ -29,7 +30,7 @@ RunLock make_run_directory(const fs::path& run, bool replace) {
     throw Error("\"{}\" holds no run of kelvin, so --force will not empty it; give another --out", run.string());
   RunLock lock(run);
   for (const char* name :
-       {"checkpoint", "manifest.json", "samples.zarr", "analysis", "log.jsonl", "run.toml", "run.json"})
+       {"checkpoint", "manifest.json", "chunks", "samples.zarr", "analysis", "log.jsonl", "run.toml", "run.json"})
     if (earlier) fs::remove_all(run / name, failed);
   return lock;
 }
@@ -44,15 +45,21 @@ Disk::Disk(fs::path run, Clock clock) : run_(std::move(run)), clock_(std::move(c
     throw Error("\"{}\" holds draws of another program, which alone can go on with them", run_.string());
   lock_.emplace(run_);
   resumption_.record = read_record(run_);
+  check_all(run_);
   if (has_checkpoint(run_)) {
     StoredCheckpoint stored = read_checkpoint(run_, settings_checksum(resumption_.record.settings));
     resumption_.checkpoint = std::move(stored.run);
     totals_ = std::move(stored.totals);
   }
+  const StoredLog log = read_stored_log(run_, resumption_.record, Newest::may_be_lost);
   const std::uint64_t reached = resumption_.checkpoint ? resumption_.checkpoint->step : 0;
-  for (const LogLine& line : read_log(run_))
-    if (line.step <= reached) resumption_.line = line;
-  if (fs::exists(run_ / "manifest.json")) before_ = read_manifest(run_).seconds;
+  log_sum_ = empty_log(resumption_.record);
+  for (std::size_t k = 0; k < log.lines.size(); ++k)
+    if (log.lines[k].step <= reached) {
+      resumption_.line = log.lines[k];
+      log_sum_ = log.ends[k];
+    }
+  if (has_manifest(run_)) before_ = read_manifest(run_).seconds;
 }
 
 Disk::~Disk() {
@@ -72,35 +79,34 @@ void Disk::with_store(Use&& use) {
 
 template <class Real>
 void Disk::open(const RunRecord& record, const Problem<Real>& problem, std::unique_ptr<Store<Real>>& store) {
+  const RunSettings& settings = record.settings;
   if (!resumed_) lock_.emplace(make_run_directory(run_, replace_));
   settings_ = settings_checksum(record.settings);
   write_record(run_, record, resumed_);  // a new one is on the disk with the first checkpoint
-  if (resumed_) trim_log();
-  else write_file(run_ / "run.toml", run_file_, false);
-  log_.open(run_ / "log.jsonl", std::ios::app);
-  const RunSettings& settings = record.settings;
+  if (!resumed_) {
+    write_file(run_ / "run.toml", run_file_, false);
+    log_sum_ = empty_log(record);
+  }
   const Value attributes = Value::Group{{"inference_library", "kelvin"},
                                         {"inference_library_version", record.kelvin},
                                         {"seed", settings.seed},
                                         {"command", record.command_line},
                                         {"created_at", record.created_at}};
-  store = std::make_unique<Store<Real>>(
-      run_, problem, std::uint64_t(settings.steps / settings.every), attributes, [this] { return seconds(); },
-      std::move(totals_));
-}
-
-// Leaves the lines that the run will not write again.
-void Disk::trim_log() {
-  const std::uint64_t reached = resumption_.checkpoint ? resumption_.checkpoint->step : 0;
-  std::string text;
-  for (const LogLine& line : read_log(run_))
-    if (line.step <= reached) text += to_json(recorded(line)) + "\n";
-  write_file(run_ / "log.jsonl", text);
+  store = std::make_unique<Store<Real>>(run_, problem, std::uint64_t(settings.steps / settings.every),
+                                        StoreOrigin{.attributes = attributes,
+                                                    .seconds = [this] { return seconds(); },
+                                                    .identity = identity_of(record),
+                                                    .totals = std::move(totals_),
+                                                    .log = log_sum_});
+  // The lines that the run will write again go when no manifest names them any more.
+  log_ = std::make_unique<GrowingFile>(run_ / std::string(log_file), log_sum_.bytes);
 }
 
 void Disk::line(const LogLine& line) {
-  if (!(log_ << to_json(recorded(line)) << std::endl))
-    throw WriteError("cannot write \"{}\"; is the disk full?", (run_ / "log.jsonl").string());
+  FileSum sum = log_sum_;
+  log_->add(text_of(line, sum));
+  log_sum_ = sum;
+  with_store([&](auto& store) { store.log_grew(sum); });
 }
 
 void Disk::checkpoint(const Checkpoint& now) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run directory of a run that is under way (docs/runs.md): its lock, record, log, draws and checkpoint.
 #pragma once
-#include <fstream>
-
 #include "kelvin/run/run.h"
 #include "kelvin/trajectory/store.h"
 
@@ -32,7 +30,6 @@ class Disk final : public Observer {
  private:
   template <class Real>
   void open(const RunRecord&, const Problem<Real>&, std::unique_ptr<Store<Real>>&);
-  void trim_log();
   template <class Use>
   void with_store(Use&&);
 
@@ -45,7 +42,8 @@ class Disk final : public Observer {
   std::vector<WalkerTotals> totals_;
   std::uint32_t settings_ = 0;  // their checksum
   double before_ = 0;
-  std::ofstream log_;
+  std::unique_ptr<GrowingFile> log_;
+  FileSum log_sum_;  // of its lines
   std::unique_ptr<Store<float>> floats_;
   std::unique_ptr<Store<double>> doubles_;
 };

@@ -24,15 +24,15 @@ namespace {
 
 // ---- what there is to write
 
-Variable variable_at(const fs::path& samples, const std::string& group, const std::string& name) {
-  const fs::path array = samples / group / name, attributes = array / ".zattrs";
-  const ZarrShape shape = read_zarr_metadata(array);
+Variable variable_at(const Samples& samples, const std::string& group, const std::string& name) {
+  const std::string array = group + "/" + name, attributes = "samples.zarr/" + array + "/.zattrs";
+  const ZarrShape shape = samples.shape(array);
   Variable v{group, name, shape.each, {}, shape.type};
-  v.dimensions =
-      parse_json(read_file(attributes), attributes.string()).as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
+  v.dimensions = parse_json(read_named(samples.run, samples.manifest, attributes), attributes)
+                     .as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
   if (v.dimensions.size() != 2 + v.shape.size())
-    throw Error("\"{}\" is damaged: it names {} dimensions of {}", attributes.string(), v.dimensions.size(),
-                2 + v.shape.size());
+    throw damaged(samples.run / attributes,
+                  fmt::format("it names {} dimensions of {}", v.dimensions.size(), 2 + v.shape.size()));
   v.dimensions.erase(v.dimensions.begin(), v.dimensions.begin() + 2);  // chain and draw
   return v;
 }
@@ -42,12 +42,11 @@ constexpr const char *parameters = "posterior", *statistics = "sample_stats", *m
 Selection select(const fs::path& run, const ExportOptions& options) {
   Selection s;
   s.samples = open_samples(run, Which::every);
-  const fs::path arrays = s.samples.run / "samples.zarr";
   if (s.samples.draws == 0) throw Error("\"{}\" has no draws yet; there is nothing to export", run.string());
   for (const auto& [place, fingerprint] : s.samples.manifest.arrays) {
     const std::size_t slash = std::min(place.find('/'), place.size());
     const std::string group = place.substr(0, slash);
-    s.groups[group].push_back(variable_at(arrays, group, place.substr(std::min(slash + 1, place.size()))));
+    s.groups[group].push_back(variable_at(s.samples, group, place.substr(std::min(slash + 1, place.size()))));
   }
   const auto place_of = [&](const Variable& v) {
     return std::find(s.samples.blocks.begin(), s.samples.blocks.end(), v.name);
@@ -368,8 +367,8 @@ std::size_t Selection::draws_in(const std::string& group) const {
 
 std::map<std::string, std::string> Selection::about() const {
   std::map<std::string, std::string> texts = {{"run", run_directory(samples.run).filename().string()}};
-  const fs::path attributes = samples.run / "samples.zarr" / ".zattrs";
-  const Value given = parse_json(read_file(attributes), attributes.string());
+  const std::string attributes = "samples.zarr/.zattrs";
+  const Value given = parse_json(read_named(samples.run, samples.manifest, attributes), attributes);
   for (const auto& [key, value] : given.entries()) texts[key] = value.text() ? value.as<std::string>() : to_json(value);
   for (const std::string& part : samples.parts)
     if (const auto at = samples.record.part.find(part); at != samples.record.part.end())
@@ -401,7 +400,7 @@ std::vector<std::string> export_run(const fs::path& run, const Format& format, c
         throw Error("\"{}\" kept no weights (store.weights = \"none\"), only their means; write them with --draw mean",
                     run.string());
       for (const std::string& block : selection.samples.blocks)
-        selection.groups[parameters].push_back(variable_at(selection.samples.run / "samples.zarr", moments, block));
+        selection.groups[parameters].push_back(variable_at(selection.samples, moments, block));
     }
   }
   const auto files = files_of(selection, format, options);
@@ -420,10 +419,10 @@ std::vector<std::string> export_run(const fs::path& run, const Format& format, c
       fs::rename(unfinished[i], files[i].first);
       written.push_back(files[i].first.string());
     }
-  } catch (const std::exception& e) {
+  } catch (...) {
     std::error_code ignored;
     for (const std::string& file : unfinished) fs::remove(file, ignored);
-    throw Error("{}", e.what());
+    throw;
   }
   return written;
 }

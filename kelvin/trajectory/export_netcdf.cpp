@@ -106,52 +106,54 @@ struct Plain {
   std::string name, type;
   std::vector<std::size_t> shape;
   std::vector<std::string> dimensions;
-  std::filesystem::path at;
+  std::string at;     // in the run
   std::size_t chunk;  // along the first dimension
-  std::string bytes(std::size_t width) const {
+  std::string bytes(const Samples& samples, std::size_t width) const {
     const std::size_t each = std::accumulate(shape.begin() + 1, shape.end(), width, std::multiplies());
     std::string all;
     for (std::size_t first = 0; first < shape.front(); first += chunk) {
-      const auto file = zarr_chunk(at, shape.size(), first / chunk, 0);
-      all += unpack(read_file(file), chunk * each, file.string());
+      const std::string file = zarr_chunk(at, shape.size(), first / chunk, 0).string();
+      all += unpack(read_named(samples.run, samples.manifest, file), chunk * each, (samples.run / file).string());
     }
     all.resize(shape.front() * each);  // the last chunk is a whole one
     return all;
   }
 };
 
-// Those of a group, by name.
-std::vector<Plain> plain_arrays(const std::filesystem::path& group) {
-  std::set<std::filesystem::path> places;
-  for (const auto& entry : std::filesystem::directory_iterator(group))
-    if (entry.is_directory()) places.insert(entry.path());
+// Those of a group, by name: the manifest names them.
+std::vector<Plain> plain_arrays(const Samples& samples, const std::string& group) {
+  const std::string in = "samples.zarr/" + group + "/", about = "/.zarray";
+  const auto read = [&](const std::string& file) {
+    return parse_json(read_named(samples.run, samples.manifest, file), (samples.run / file).string());
+  };
   std::vector<Plain> arrays;
-  for (const auto& place : places) {
-    const Value about = parse_json(read_file(place / ".zarray"), (place / ".zarray").string());
-    const Value attributes = parse_json(read_file(place / ".zattrs"), (place / ".zattrs").string());
-    Plain array{place.filename().string(),
-                about.as<std::string>("dtype"),
-                about.as<std::vector<std::size_t>>("shape"),
-                attributes.as<std::vector<std::string>>("_ARRAY_DIMENSIONS"),
-                place,
+  for (const auto& [file, sum] : samples.manifest.files) {
+    if (!file.starts_with(in) || !file.ends_with(about)) continue;
+    const std::string at = file.substr(0, file.size() - about.size());
+    const Value told = read(file);
+    Plain array{at.substr(in.size()),
+                told.as<std::string>("dtype"),
+                told.as<std::vector<std::size_t>>("shape"),
+                read(at + "/.zattrs").as<std::vector<std::string>>("_ARRAY_DIMENSIONS"),
+                at,
                 1};
     if (array.shape.empty() || array.shape.size() != array.dimensions.size())
-      throw Error("\"{}\" is damaged: it names {} dimensions of {}", place.string(), array.dimensions.size(),
-                  array.shape.size());
-    auto chunks = about.as<std::vector<std::size_t>>("chunks");
+      throw damaged(samples.run / file,
+                    fmt::format("it names {} dimensions of {}", array.dimensions.size(), array.shape.size()));
+    auto chunks = told.as<std::vector<std::size_t>>("chunks");
     array.chunk = std::exchange(chunks.at(0), array.shape[0]);
-    if (chunks == array.shape && array.chunk > 0) arrays.push_back(std::move(array));  // draws grow in chunks
+    if (chunks == array.shape && array.chunk > 0) arrays.push_back(std::move(array));
   }
   return arrays;
 }
 
 // Coordinates that are texts, four bytes a letter.
-std::map<std::string, Labels> labels_of(const std::vector<Plain>& arrays) {
+std::map<std::string, Labels> labels_of(const Samples& samples, const std::vector<Plain>& arrays) {
   std::map<std::string, Labels> labels;
   for (const Plain& array : arrays) {
     if (!array.type.starts_with("<U") || array.dimensions.size() != 1) continue;
     const std::size_t letters = std::size_t(std::atoi(array.type.c_str() + 2));
-    const std::string bytes = array.bytes(4 * letters);
+    const std::string bytes = array.bytes(samples, 4 * letters);
     Labels& texts = labels[array.name];
     texts.resize(array.shape[0]);
     for (std::size_t i = 0; i < texts.size() * letters; ++i)
@@ -181,7 +183,7 @@ std::vector<int> add_dimensions(const NetcdfFile& file, int group, const std::ve
 void write_draws(const NetcdfFile& file, const std::string& name, const Selection& s,
                  const std::vector<Variable>& variables) {
   const int group = add_group(file, name, s);
-  const auto labels = labels_of(plain_arrays(s.samples.run / "samples.zarr" / name));
+  const auto labels = labels_of(s.samples, plain_arrays(s.samples, name));
   const int chain = add_dimension(file, group, "chain", s.walkers.size(), {}, s.walkers);
   const int draw = add_dimension(file, group, "draw", s.draws_in(name), {});
   for (const Variable& v : variables) {
@@ -193,13 +195,13 @@ void write_draws(const NetcdfFile& file, const std::string& name, const Selectio
 
 void write_data(const NetcdfFile& file, const std::string& name, const Selection& s) {
   const int group = add_group(file, name, s);
-  const auto arrays = plain_arrays(s.samples.run / "samples.zarr" / name);
-  const auto labels = labels_of(arrays);
+  const auto arrays = plain_arrays(s.samples, name);
+  const auto labels = labels_of(s.samples, arrays);
   for (const Plain& array : arrays) {
     if (labels.contains(array.name) || array.name == array.dimensions.front()) continue;  // a coordinate
     const auto dimensions = add_dimensions(file, group, array.dimensions, array.shape, labels);
     const ZarrType& type = zarr_type(array.type);
-    const std::string bytes = array.bytes(type.width);
+    const std::string bytes = array.bytes(s.samples, type.width);
     std::vector<double> numbers(bytes.size() / type.width);
     type.numbers(bytes.data(), numbers);
     int variable = 0;
@@ -215,7 +217,7 @@ void write_netcdf(const Selection& s, const std::string& name) {
   NetcdfFile file(name);
   for (const auto& [name, variables] : s.groups) write_draws(file, name, s, variables);
   for (const char* name : {"observed_data", "constant_data"})
-    if (std::filesystem::exists(s.samples.run / "samples.zarr" / name / ".zgroup")) write_data(file, name, s);
+    if (s.samples.manifest.files.contains(fmt::format("samples.zarr/{}/.zgroup", name))) write_data(file, name, s);
   file.close();
 }
 

@@ -3,14 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+
+#include "kelvin/core/crc32c.h"
 
 namespace kelvin {
 
@@ -21,20 +22,6 @@ namespace {
 std::atomic<std::uint64_t> waits = 0;
 
 fs::path unfinished(const fs::path& path) { return path.string() + ".part"; }
-
-[[noreturn]] void cannot_write(const fs::path& path, int reason) {
-  throw WriteError("cannot write \"{}\": {}; check that the directory may be written to and the disk is not full",
-                   path.string(), std::strerror(reason));
-}
-
-void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) cannot_write(path, written ? errno : ENOSPC);
-    bytes.remove_prefix(std::size_t(written));
-  }
-}
 
 bool on_the_disk(int descriptor) {
   ++waits;
@@ -57,6 +44,21 @@ void sync_file_system(int descriptor, const fs::path& path) {
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 }  // namespace
+
+void cannot_write(const fs::path& path, int reason) {
+  throw WriteError("cannot write \"{}\": {}; check that the directory may be written to and the disk is not full",
+                   path.string(), std::strerror(reason));
+}
+
+void write_all(int descriptor, std::string_view bytes, const fs::path& path, std::uint64_t from) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), off_t(from));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) cannot_write(path, written ? errno : ENOSPC);
+    bytes.remove_prefix(std::size_t(written));
+    from += std::uint64_t(written);
+  }
+}
 
 std::uint64_t disk_waits() { return waits; }
 
@@ -113,18 +115,71 @@ void PendingFiles::settle() {
   sync_file_system(file_system_, first);
 }
 
+GrowingFile::GrowingFile(fs::path path, std::uint64_t kept)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)), size_(kept) {
+  if (descriptor_ < 0) cannot_write(path_, errno);
+  if (::ftruncate(descriptor_, off_t(kept)) == 0) return;
+  const int reason = errno;
+  ::close(descriptor_);
+  cannot_write(path_, reason);
+}
+
+GrowingFile::~GrowingFile() { ::close(descriptor_); }
+
+void GrowingFile::add(std::string_view bytes) {
+  write_all(descriptor_, bytes, path_, size_);
+  size_ += bytes.size();
+}
+
 void write_file(const fs::path& path, std::string_view bytes, bool durable) {
   write_unfinished(path, bytes, durable);
   finish_name(path);
   if (durable) sync_directory(directory_of(path));
 }
 
+DamagedError damaged(const fs::path& path, std::string_view why) {
+  return DamagedError("\"{}\" is damaged: {}; put back a copy of it, or see what `kelvin verify` says of the run",
+                      path.string(), why);
+}
+
+FileSum sum_of(std::string_view bytes) { return {bytes.size(), crc32c(bytes)}; }
+
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || fs::is_directory(path)) throw Error("cannot read \"{}\"; is it a run of kelvin?", path.string());
-  text << file.rdbuf();
-  return text.str();
+  struct Descriptor {
+    int number;
+    ~Descriptor() {
+      if (number >= 0) ::close(number);
+    }
+  };
+  const auto cannot_read = [&](int reason) {
+    return DamagedError("cannot read \"{}\": {}; is it a run of kelvin, and whole?", path.string(),
+                        std::strerror(reason));
+  };
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat about = {};
+  if (file.number < 0 || ::fstat(file.number, &about) != 0) throw cannot_read(errno);
+  if (S_ISDIR(about.st_mode)) throw cannot_read(EISDIR);
+  constexpr std::size_t piece = 1 << 16;  // of what does not know its size, or grows
+  std::string text(std::size_t(about.st_size) + 1, '\0');
+  for (std::size_t filled = 0;;) {
+    const ssize_t more = ::read(file.number, text.data() + filled, text.size() - filled);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) throw cannot_read(errno);
+    filled += std::size_t(more);
+    if (more == 0) {
+      text.resize(filled);
+      return text;
+    }
+    if (filled == text.size()) text.resize(filled + piece);
+  }
+}
+
+std::string read_file(const fs::path& path, const FileSum& sum) {
+  std::string bytes = read_file(path);
+  if (bytes.size() != sum.bytes)
+    throw damaged(path, fmt::format("it has {} bytes where manifest.json names {}", bytes.size(), sum.bytes));
+  if (crc32c(bytes) != sum.checksum) throw damaged(path, "its checksum is not the one that manifest.json names");
+  return bytes;
 }
 
 void make_directories(const fs::path& path) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "kelvin/core/crc32c.h"
 #include "kelvin/core/error.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/npy.h"
@@ -137,23 +138,36 @@ std::vector<std::string> dimension_names(const ImportedArray& array) {
   return names;
 }
 
-void write_array(ZarrTree& tree, Manifest& manifest, const std::string& place, const ImportedArray& array,
-                 const ZarrType& type) {
+// Where it goes, and how.
+struct PlacedArray {
+  std::string place;
+  const ImportedArray* array;
+  ZarrShape shape;
+};
+
+PlacedArray placed_array(const std::string& group, const ImportedArray& array, const ZarrType& type,
+                         const Manifest& manifest) {
   constexpr std::size_t bytes_of_a_chunk = std::size_t(1) << 22;
-  const std::size_t chains = manifest.draws.size(), draws = manifest.draws.front(), size = array.size();
-  ZarrShape shape{chains, draws, 1, array.shape, dimension_names(array), &type};
+  const std::uint64_t draws = manifest.draws.front();
+  ZarrShape shape{manifest.draws.size(), draws, 1, array.shape, dimension_names(array), &type};
   shape.chunk = std::clamp<std::size_t>(bytes_of_a_chunk / shape.bytes(), 1, draws);
-  const ZarrAbout about = zarr_about(shape);
-  tree.describe(place, about);
-  manifest.arrays[place] = zarr_fingerprint(about.array);
-  for (std::size_t chain = 0; chain < chains; ++chain)
-    for (std::size_t first = 0; first < draws; first += shape.chunk) {
-      const std::size_t count = std::min(shape.chunk, draws - first);
-      const auto from = array.values.begin() + std::ptrdiff_t((chain * draws + first) * size);
+  return {group + "/" + array.name, &array, shape};
+}
+
+// `number`: of the array, among those of the manifest.
+void write_chunks(const fs::path& root, const PlacedArray& placed, std::uint32_t number, ChunkSumsFile& sums) {
+  const auto& [place, array, shape] = placed;
+  const std::size_t size = shape.size();
+  for (std::size_t chain = 0; chain < shape.walkers; ++chain)
+    for (std::size_t first = 0; first < shape.draws; first += shape.chunk) {
+      const std::size_t count = std::min(shape.chunk, shape.draws - first);
+      const auto from = array->values.begin() + std::ptrdiff_t((chain * shape.draws + first) * size);
       std::vector<double> numbers(from, from + std::ptrdiff_t(count * size));
-      numbers.resize(shape.chunk * size, type.padded_by_nan ? NAN : 0);  // the last chunk is a whole one too
-      write_file(zarr_chunk(tree.root() / place, 2 + shape.each.size(), chain, first / shape.chunk),
-                 pack(bytes_of_numbers(type, numbers)), false);
+      numbers.resize(shape.chunk * size, shape.type->padded_by_nan ? NAN : 0);  // the last chunk is a whole one too
+      const std::string bytes = bytes_of_numbers(*shape.type, numbers);
+      write_file(zarr_chunk(root / place, 2 + shape.each.size(), chain, first / shape.chunk), pack(bytes), false);
+      sums.add({number, std::uint32_t(chain), first / shape.chunk, std::uint32_t(count),
+                crc32c(std::string_view(bytes).substr(0, count * shape.bytes()))});
     }
 }
 
@@ -171,12 +185,10 @@ RunRecord import_record(const ImportedDraws& given, const ImportRecord& about) {
   record.created_at = about.created_at;
   record.directory = about.directory;
   record.source = about.source;
-  record.settings.model.own = "draws";
-  record.settings.precision = "double";
-  record.settings.walkers = long(given.chains);
-  record.settings.warmup = 0;
-  record.settings.steps = long(given.draws);
-  record.settings.every = 1;
+  record.settings = read_run_settings(Value::Group{{"model", Value::Group{{"own", "draws"}}},
+                                                   {"walkers", long(given.chains)},
+                                                   {"steps", long(given.draws)},
+                                                   {"every", 1}});
   for (const ImportedArray& block : given.blocks) {
     record.blocks.push_back(block.name);
     record.parameters += block.size();
@@ -220,21 +232,37 @@ void store_draws(const fs::path& run, ImportedDraws given, const ImportRecord& a
                                         {"inference_library_version", std::string(version())},
                                         {"command", about.command_line},
                                         {"created_at", about.created_at}};
+  const RunRecord record = import_record(given, about);
   Manifest manifest;
   manifest.draws.assign(given.chains, given.draws);
   manifest.warmup_draws.assign(given.chains, 0);
+  manifest.run = identity_of(record);
   tree.group("", attributes);
-  for (const char* group : {"posterior", "sample_stats"}) {
-    const bool statistic = std::string_view(group) == "sample_stats";
+  std::vector<PlacedArray> arrays;
+  for (const std::string group : {"posterior", "sample_stats"}) {
+    const bool statistic = group == "sample_stats";
     tree.group(group, attributes);
-    tree.write_numbers(group + std::string("/chain"), "<i8", {given.chains}, {"chain"}, from_zero(given.chains));
-    tree.write_numbers(group + std::string("/draw"), "<i8", {given.draws}, {"draw"}, from_zero(given.draws));
-    for (const ImportedArray& array : statistic ? given.statistics : given.blocks)
-      write_array(tree, manifest, fmt::format("{}/{}", group, array.name), array, type_of(array, statistic));
+    tree.write_numbers(group + "/chain", "<i8", {given.chains}, {"chain"}, from_zero(given.chains));
+    tree.write_numbers(group + "/draw", "<i8", {given.draws}, {"draw"}, from_zero(given.draws));
+    for (const ImportedArray& array : statistic ? given.statistics : given.blocks) {
+      arrays.push_back(placed_array(group, array, type_of(array, statistic), manifest));
+      const ZarrAbout written = zarr_about(arrays.back().shape);
+      tree.describe(arrays.back().place, written);
+      manifest.arrays[arrays.back().place] = zarr_fingerprint(written.array);
+    }
   }
+  ChunkSumsFile sums(run, {});
+  for (const PlacedArray& array : arrays)
+    write_chunks(tree.root(), array,
+                 std::uint32_t(std::distance(manifest.arrays.begin(), manifest.arrays.find(array.place))), sums);
+  sums.write();
   tree.consolidate();
+  manifest.files[std::string(chunks_file)] = sums.sum();
+  manifest.files[std::string(log_file)] = empty_log(record);
+  GrowingFile(run / std::string(log_file), 0);
+  for (const auto& [name, sum] : tree.sums()) manifest.files["samples.zarr/" + name] = sum;
+  write_record(run, record, false);
   write_file(run / "manifest.json", manifest_bytes(manifest), false);
-  write_record(run, import_record(given, about), false);
 }
 
 }  // namespace kelvin

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kelvin/io/csv.h"
 #include "kelvin/trajectory/samples.h"
 
 namespace kelvin {
@@ -39,6 +40,7 @@ struct ImportRecord {
 void store_draws(const std::filesystem::path& run, ImportedDraws, const ImportRecord&);
 
 ImportedDraws read_csv_draws(const std::string& file);     // import_csv.cpp
+ImportedDraws draws_in(const Csv&);                        // a table, which is not checked yet
 ImportedDraws read_netcdf_draws(const std::string& file);  // import_netcdf.cpp
 
 }  // namespace kelvin

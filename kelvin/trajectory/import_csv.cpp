@@ -154,8 +154,9 @@ bool is_our_statistic(std::string_view name) {
 
 }  // namespace
 
-ImportedDraws read_csv_draws(const std::string& file) {
-  const Csv csv = read_csv(file);
+ImportedDraws read_csv_draws(const std::string& file) { return draws_in(read_csv(file)); }
+
+ImportedDraws draws_in(const Csv& csv) {
   std::vector<std::string> names = csv.has_header ? csv.names : column_names(csv.columns(), "x");
   const auto has = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
   const bool ours = has("chain") && has("draw") && has("step") && has("potential") && has("lp") && has("energy");

@@ -9,8 +9,8 @@
 #include "kelvin/core/error.h"
 #include "kelvin/ensemble/exchange.h"
 #include "kelvin/io/json.h"
+#include "kelvin/trajectory/sealed.h"
 #include "kelvin/trajectory/state_file.h"
-#include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 
@@ -31,26 +31,14 @@ LogLine parse_log_line(std::string_view text, const std::string& file) {
 RunRecord read_record(const fs::path& run) {
   if (!fs::is_directory(run))
     throw Error("\"{}\" is not a run; give the directory that `kelvin sample` or `kelvin train` wrote", run.string());
-  return parse_record(read_file(run / "run.json"), (run / "run.json").string());
+  const fs::path file = run / "run.json";
+  RunRecord record;
+  read_recorded(record, unsealed(read_file(file), file.string()), "");
+  return record;
 }
 
 void write_record(const fs::path& run, const RunRecord& record, bool durable) {
-  write_file(run / "run.json", to_json(recorded(record), 2) + "\n", durable);
-}
-
-std::vector<LogLine> read_log(const fs::path& run) {
-  std::vector<LogLine> out;
-  const fs::path file = run / "log.jsonl";
-  if (!fs::exists(file)) return out;
-  const std::string text = read_file(file);
-  std::string_view rest = text;  // after the last line break: what a run that is under way, or was killed, has begun
-  for (std::size_t end; (end = rest.find('\n')) != rest.npos; rest.remove_prefix(end + 1)) try {
-      out.push_back(parse_log_line(rest.substr(0, end), file.string()));
-    } catch (const Error&) {
-      throw Error("\"{}\" is damaged: line {} is none of a log; remove it, or put back a copy of the file",
-                  file.string(), out.size() + 1);
-    }
-  return out;
+  write_file(run / "run.json", sealed(recorded(record).entries()), durable);
 }
 
 // Systematic: a comb of equal teeth over the weights laid end to end.
@@ -76,6 +64,8 @@ Samples open_samples(const fs::path& run, Which which) {
   s.blocks = s.record.blocks;
   s.parts = s.record.parts;
   s.manifest = read_manifest(run);
+  check_same_run(run, s.manifest, s.record);
+  s.chunks = std::make_shared<const ChunkSums>(run, s.manifest.sum_of(std::string(chunks_file)));
   // Of a run whose walkers stood on ladders of temperatures, every so manieth had the one that was asked for.
   const std::size_t rungs = which == Which::every ? 1 : rungs_of(s.record.settings.exchange).size();
   for (std::size_t w = 0; w < s.manifest.draws.size(); w += rungs) s.stored.push_back(w);
@@ -94,21 +84,40 @@ Samples open_samples(const fs::path& run, Which which) {
   return s;
 }
 
-std::vector<double> Samples::array(const std::string& name, std::size_t walker, std::size_t first,
-                                   std::size_t count) const {
+ZarrShape Samples::shape(const std::string& name) const {
+  const std::string file = "samples.zarr/" + name + "/.zarray";
+  const fs::path about = run / file;
+  if (manifest.files.contains(file)) return parse_zarr_metadata(read_named(run, manifest, file), about.string());
   const auto known = manifest.arrays.find(name);
   if (known == manifest.arrays.end())
     throw Error("\"{}\" has no array \"{}\"{}", run.string(), name,
                 name.starts_with("posterior/") ? "; it was run with store.weights = \"none\"" : "");
-  const fs::path at = run / "samples.zarr" / name, about = at / ".zarray";
   const std::string text = read_file(about);
-  const ZarrShape shape = parse_zarr_metadata(text, about.string());
-  if (zarr_fingerprint(parse_json(text, about.string())) != known->second)
-    throw Error("\"{}\" is damaged: it does not say what manifest.json vouches for", about.string());
-  if (chosen.empty() || name.starts_with("warmup_") || count == 0)
-    return read_zarr(at, shape, stored[walker], first, count);
+  std::string found;
+  try {
+    found = zarr_fingerprint(parse_json(text, about.string()));
+  } catch (const Error&) {
+    // it is no JSON, and has no fingerprint
+  }
+  if (found != known->second) throw damaged(about, "it does not say what manifest.json vouches for");
+  return parse_zarr_metadata(text, about.string());
+}
+
+std::vector<double> Samples::array(const std::string& name, std::size_t walker, std::size_t first,
+                                   std::size_t count) const {
+  const ZarrShape shape = this->shape(name);
+  const fs::path at = run / "samples.zarr" / name;
+  const bool warmup = name.starts_with("warmup_");
+  const std::size_t mine = stored[walker];
+  const auto number = std::size_t(std::distance(manifest.arrays.begin(), manifest.arrays.find(name)));
+  const std::uint64_t there = (warmup ? manifest.warmup_draws : manifest.draws)[mine];
+  const ChunkCheck check = [&](std::size_t chunk, std::string_view bytes, const fs::path& file) {
+    const std::uint64_t due = std::min<std::uint64_t>(shape.chunk, there - std::min(there, chunk * shape.chunk));
+    check_chunk(bytes, shape.bytes(), chunks->find(number, mine, chunk), due, file);
+  };
+  if (chosen.empty() || warmup || count == 0) return read_zarr(at, shape, mine, first, count, check);
   const std::span which = std::span(chosen[walker]).subspan(first, count);
-  const auto all = read_zarr(at, shape, stored[walker], which.front(), which.back() - which.front() + 1);
+  const auto all = read_zarr(at, shape, mine, which.front(), which.back() - which.front() + 1, check);
   const std::size_t size = all.size() / (which.back() - which.front() + 1);
   std::vector<double> out;
   out.reserve(count * size);
@@ -131,10 +140,16 @@ namespace {
 
 // The array of a block in the group `moments` has the mean where others have draw 0, the variance for draw 1.
 std::vector<double> moment(const Samples& s, const std::string& block, std::size_t walker, std::size_t which) {
-  const fs::path at = s.run / "samples.zarr" / "moments" / block;
-  if (!fs::exists(at / ".zarray"))
+  const std::string at = "samples.zarr/moments/" + block;
+  if (!s.manifest.files.contains(at + "/.zarray"))
     throw Error("\"{}\" has no running moments yet; they are written when a run ends or is stopped", s.run.string());
-  return read_zarr(at, read_zarr_metadata(at), s.stored[walker], which, 1);
+  const ZarrShape shape = s.shape("moments/" + block);
+  const fs::path chunk = zarr_chunk(at, 2 + shape.each.size(), s.stored[walker], 0);
+  const std::string bytes =
+      unpack(read_named(s.run, s.manifest, chunk.string()), shape.chunk * shape.bytes(), (s.run / chunk).string());
+  std::vector<double> out(shape.size());
+  shape.type->numbers(bytes.data() + which * shape.bytes(), out);
+  return out;
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 // Reading a run back, finished or still growing: what it was, and its draws.
 #pragma once
 
+#include <memory>
+
 #include "kelvin/energy/potential.h"
-#include "kelvin/run/record.h"
-#include "kelvin/trajectory/manifest.h"
+#include "kelvin/trajectory/chunk_sums.h"
+#include "kelvin/trajectory/log_file.h"
+#include "kelvin/trajectory/zarr.h"
 
 namespace kelvin {
 
@@ -19,6 +22,7 @@ struct Samples {
   std::filesystem::path run;
   RunRecord record;  // run.json
   Manifest manifest;
+  std::shared_ptr<const ChunkSums> chunks;
   std::size_t walkers = 0, draws = 0;  // draws that every walker has on the disk, as far as they are looked at
   std::vector<std::size_t> stored;     // numbers of the walkers looked at: those at the temperature that was asked for
   std::vector<std::vector<std::size_t>> chosen;  // of each walker, the stored draws looked at; empty for all
@@ -27,6 +31,7 @@ struct Samples {
 
   std::vector<double> block(const std::string& name, std::size_t walker) const;      // draws x size
   std::vector<double> statistic(const std::string& name, std::size_t walker) const;  // draws, or draws x parts
+  ZarrShape shape(const std::string& array) const;  // of "posterior/layer1.weight", "moments/layer1.weight"
   // Some draws of any array, "posterior/layer1.weight"; no more than its chunks are held in memory.
   std::vector<double> array(const std::string& name, std::size_t walker, std::size_t first, std::size_t count) const;
   // Mean and variance over the draws of a walker, kept while it ran; there when a run has ended or was stopped.
@@ -38,7 +43,6 @@ RunRecord parse_record(std::string_view text, const std::string& file);
 LogLine parse_log_line(std::string_view text, const std::string& file);
 RunRecord read_record(const std::filesystem::path& run);  // run.json
 void write_record(const std::filesystem::path& run, const RunRecord&, bool durable = true);
-std::vector<LogLine> read_log(const std::filesystem::path& run);  // whole lines of log.jsonl
 Samples open_samples(const std::filesystem::path& run, Which = Which::asked_for);
 
 // Values of a block from RUN (its last draw), RUN:draw, RUN:draw:walker, or a file (state_file.h). Where no walker is

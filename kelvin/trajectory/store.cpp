@@ -2,13 +2,12 @@
 #include "kelvin/trajectory/store.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
+#include "kelvin/core/crc32c.h"
 #include "kelvin/core/entry.h"
 #include "kelvin/function/block.h"
-#include "kelvin/trajectory/draw_statistics.h"
 
 namespace kelvin {
 namespace {
@@ -18,32 +17,10 @@ namespace fs = std::filesystem;
 // Of packed chunks that wait to be named together: the disk is waited for a few times a commit.
 constexpr std::size_t bytes_of_a_commit = std::size_t(1) << 25;
 
-template <class Real>
-void put_numbers(const ZarrType& type, std::span<const Real> from, char* to) {
-  constexpr std::string_view own = sizeof(Real) == 4 ? "<f4" : "<f8";
-  if (type.name == own) std::memcpy(to, from.data(), from.size_bytes());
-  else
-    for (const Real x : from) type.put(double(x), to), to += type.width;
-}
-
 std::vector<double> counted(std::size_t from, std::size_t count) {
   std::vector<double> numbers(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = double(from + i);
   return numbers;
-}
-
-// The rows that are predicted for.
-template <class Real>
-const Dataset& predicted(const Problem<Real>& problem) {
-  return problem.test ? problem.data.test : problem.data.train;
-}
-
-std::vector<std::string> dimensions_of(const Block& block) {
-  constexpr const char* names[Shape::most] = {"row", "column", "height", "width", "depth"};  // those of a kernel
-  std::vector<std::string> dimensions;
-  for (std::size_t k = 0; k < block.shape.rank(); ++k)
-    dimensions.push_back(fmt::format("{}_{}", block.name, names[k]));
-  return dimensions;
 }
 
 }  // namespace
@@ -54,15 +31,14 @@ std::uint64_t Store<Real>::Phase::visible() const {
 }
 
 template <class Real>
-Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, Value attributes,
-                   std::function<double()> seconds, std::vector<WalkerTotals> totals)
+Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint64_t planned, StoreOrigin origin)
     : run_(run),
       samples_(run / "samples.zarr"),
       recipe_(problem.recipe),
-      rows_(problem.rows()),
-      attributes_(std::move(attributes)),
-      seconds_(std::move(seconds)),
-      totals_(std::move(totals)) {
+      attributes_(std::move(origin.attributes)),
+      seconds_(std::move(origin.seconds)),
+      totals_(std::move(origin.totals)),
+      log_(origin.log) {
   const auto walkers = std::size_t(problem.settings.walkers);
   bool slack = false;
   for (Block block : recipe_.blocks) {
@@ -74,30 +50,54 @@ Store<Real>::Store(const fs::path& run, const Problem<Real>& problem, std::uint6
   }
   if (slack) gathered_.assign(walkers, std::vector<Real>(stored_size_));
   if (totals_.empty()) totals_.assign(walkers, {0, 0, RunningMoments(stored_size_)});
+  manifest_.run = origin.identity;
   phases_.resize(problem.settings.store.keep_warmup ? 2 : 1);
   for (std::size_t k = 0; k < phases_.size(); ++k) {
     phases_[k].prefix = k == 0 ? "" : "warmup_";
     phases_[k].acknowledged.assign(walkers, 0);
     add_arrays(phases_[k], problem, planned);
     for (const Array& array : phases_[k].arrays)
-      manifest_.arrays[array.group + "/" + array.name] = zarr_fingerprint(zarr_about(array.shape).array);
+      manifest_.arrays[array.place()] = zarr_fingerprint(zarr_about(array.shape).array);
   }
-  const bool again = fs::exists(run / "manifest.json");
-  if (again) {
-    const Manifest earlier = read_manifest(run);
-    if (earlier.arrays != manifest_.arrays || earlier.draws.size() != walkers)
-      throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
-                  samples_.root().string());
-    phases_[0].acknowledged = earlier.draws;
-    if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
+  const bool again = has_manifest(run);
+  if (again) go_on_from(read_manifest(run));
+  else if (const std::string file = "run.toml"; fs::exists(run / file)) given_[file] = sum_of(read_file(run / file));
+  for (Phase& phase : phases_) {
+    phase.before = phase.written = phase.acknowledged;
+    for (const Array& array : phase.arrays)
+      phase.numbers.push_back(
+          std::uint32_t(std::distance(manifest_.arrays.begin(), manifest_.arrays.find(array.place()))));
   }
-  for (Phase& phase : phases_) phase.written = phase.acknowledged;
+  chunk_sums_ = std::make_unique<ChunkSumsFile>(run, manifest_.sum_of(std::string(chunks_file)));
   write_groups(problem);
   for (std::size_t k = 0; k < phases_.size(); ++k) open_again(phases_[k], k);
-  tell_of_draws();
-  if (!again) write_file(run_ / "manifest.json", manifest_bytes(manifest_), false);  // durable with the first draws
+  tell_of_draws(log_);
+  write_file(run_ / "manifest.json", manifest_bytes(manifest_), again);  // of a new run durable with the first draws
+  if (again) forget_moments();
   show_draws();
   writer_ = std::jthread([this](std::stop_token stop) { write_queued(stop); });
+}
+
+template <class Real>
+void Store<Real>::go_on_from(const Manifest& earlier) {
+  if (earlier.arrays != manifest_.arrays || earlier.draws.size() != totals_.size())
+    throw Error("\"{}\" has other arrays than this version of kelvin writes; it can be read, but not resumed",
+                samples_.root().string());
+  phases_[0].acknowledged = earlier.draws;
+  if (phases_.size() > 1) phases_[1].acknowledged = earlier.warmup_draws;
+  const std::string chunks(chunks_file);
+  manifest_.files[chunks] = earlier.sum_of(chunks);
+  before_ = ChunkSums(run_, earlier.sum_of(chunks));
+  if (const auto at = earlier.files.find("run.toml"); at != earlier.files.end()) given_.insert(*at);
+}
+
+// Those of a run that had ended: the manifest does not name them any more.
+template <class Real>
+void Store<Real>::forget_moments() {
+  std::vector<fs::path> arrays;
+  for (const auto& entry : fs::directory_iterator(samples_.root() / "moments"))
+    if (entry.is_directory()) arrays.push_back(entry.path());
+  for (const fs::path& array : arrays) fs::remove_all(array);
 }
 
 template <class Real>
@@ -110,30 +110,7 @@ Store<Real>::~Store() {
 template <class Real>
 void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::uint64_t planned) {
   const std::size_t walkers = totals_.size();
-  const auto& way = row_named(problem.settings.store.weights, stored_weights(), "way to store weights");
-  const std::string_view name = sizeof(Real) == 4 ? way.from_float : way.from_double;
-  if (!name.empty())
-    for (const Block& block : recipe_.blocks) {
-      if (block.slack()) continue;
-      const ZarrType& type = zarr_type(name);
-      phase.arrays.push_back({phase.prefix + "posterior",
-                              block.name,
-                              {walkers, 0, 1, block.shape.list(), dimensions_of(block), &type},
-                              [&type, at = block.offset, size = block.size()](const Draw<Real>& draw, char* to) {
-                                put_numbers(type, draw.q.subspan(at, size), to);
-                              }});
-    }
-  for (const DrawStatistic& s : draw_statistics()) {
-    if (!s.kept(recipe_) || !s.asked_for(problem.settings)) continue;
-    ZarrShape shape{walkers, 0, 1, {}, {}, &zarr_type(s.type)};
-    if (s.per_part) shape.each.push_back(recipe_.told_parts()), shape.dimensions.push_back("part");
-    phase.arrays.push_back({phase.prefix + "sample_stats", s.name, shape,
-                            [this, &s, type = shape.type, count = shape.size()](const Draw<Real>& draw, char* to) {
-                              for (std::size_t k = 0; k < count; ++k)
-                                type->put(s.value(draw.reading, k, rows_, seconds_), to + k * type->width);
-                            }});
-  }
-  if (phase.prefix.empty()) add_predictions(phase, problem);
+  phase.arrays = stored_arrays(problem, phase.prefix, seconds_);
   std::size_t bytes = 0;
   for (const Array& array : phase.arrays) bytes += array.shape.bytes();
   // Bytes a walker gathers before they are written: many, so that waiting for the disk is rare, but few enough to stay
@@ -141,42 +118,6 @@ void Store<Real>::add_arrays(Phase& phase, const Problem<Real>& problem, std::ui
   const std::size_t buffered = std::clamp<std::size_t>((std::size_t(1) << 26) / walkers, 1 << 20, 1 << 22);
   phase.chunk = std::clamp<std::size_t>(buffered / bytes, 1, std::max<std::uint64_t>(1, planned));
   for (Array& array : phase.arrays) array.shape.chunk = phase.chunk;
-}
-
-template <class Real>
-void Store<Real>::add_predictions(Phase& phase, const Problem<Real>& problem) {
-  const StoreSettings& store = problem.settings.store;
-  if (!store.predictions && !store.log_likelihood) return;
-  PlacedLikelihood<Real>& network = problem.test ? *problem.test : *problem.train;
-  auto networks = std::make_shared<std::vector<PlacedLikelihood<Real>>>();
-  for (std::size_t w = 0; w < totals_.size(); ++w) networks->push_back(network);
-  const auto of = [networks](std::size_t walker) -> PlacedLikelihood<Real>& { return (*networks)[walker]; };
-  const std::size_t rows = network.rows(), outputs = network.outputs();
-  const Dataset& data = predicted(problem);
-  if (store.predictions) {
-    const ZarrType& type = zarr_type(sizeof(Real) == 4 ? "<f4" : "<f8");
-    const Units units = data.has_classes() || data.target_units.mean.size() != outputs ? Units() : data.target_units;
-    auto values = std::make_shared<std::vector<std::vector<Real>>>(totals_.size(), std::vector<Real>(rows * outputs));
-    phase.arrays.push_back({"posterior_predictive",
-                            "y",
-                            {totals_.size(), 0, 1, {rows, outputs}, {"row", "output"}, &type},
-                            [=, &type](const Draw<Real>& draw, char* to) {
-                              auto& out = (*values)[draw.walker];
-                              of(draw.walker).predict(draw.q, {}, out);
-                              for (std::size_t i = 0; i < out.size(); ++i)
-                                type.put(units.original(i % outputs, double(out[i])), to + i * type.width);
-                            }});
-  }
-  if (store.log_likelihood)
-    phase.arrays.push_back({"log_likelihood",
-                            "y",
-                            {totals_.size(), 0, 1, {rows}, {"row"}, &zarr_type("<f8")},
-                            [=, steps = double(network.likelihood().steps())](const Draw<Real>& draw, char* to) {
-                              for (std::uint32_t row = 0; row < rows; ++row, to += sizeof(double)) {
-                                const double loss = steps * of(draw.walker).score(draw.q, Batch(&row, 1)).loss;
-                                std::memcpy(to, std::array{-loss}.data(), sizeof loss);
-                              }
-                            }});
 }
 
 template <class Real>
@@ -191,16 +132,16 @@ void Store<Real>::write_groups(const Problem<Real>& problem) {
     for (const Array& array : phase.arrays)
       if (!samples_.has_group(array.group)) group(array.group);
     samples_.write_names(phase.prefix + "sample_stats/part", parts);
-    for (const Array& array : phase.arrays) samples_.describe(array.group + "/" + array.name, zarr_about(array.shape));
+    for (const Array& array : phase.arrays) samples_.describe_growing(array.place(), zarr_about(array.shape));
     for (const char* name : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"})
       if (const std::string in = phase.prefix + name; samples_.has_group(in)) {
         samples_.write_numbers(in + "/chain", "<i8", {chains.size()}, {"chain"}, chains);
-        samples_.describe(in + "/draw", zarr_about("<i8", {0}, {phase.chunk}, {"draw"}));
+        samples_.describe_growing(in + "/draw", zarr_about("<i8", {0}, {phase.chunk}, {"draw"}));
       }
   }
   group("moments");
   if (!problem.train) return;
-  const Dataset& data = predicted(problem);
+  const Dataset& data = predicted_rows(problem);
   const auto data_array = [&](const std::string& in, const char* name, const char* columns, const Units& units,
                               const InputValues& values, const std::vector<std::string>& names) {
     group(in);
@@ -227,8 +168,8 @@ void Store<Real>::add_moments() {
     for (std::size_t w = 0; w < walkers; ++w) {
       std::vector<double> numbers(size);
       for (std::size_t i = 0; i < size; ++i) numbers[i] = value(totals_[w].moments, i);
-      pending_.add(zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
-                   pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
+      samples_.write_with(pending_, zarr_chunk(samples_.root() / "moments" / name, shape.size(), w, 0),
+                          pack(bytes_of_numbers(zarr_type("<f8"), numbers)));
     }
   };
   samples_.write_numbers("moments/chain", "<i8", {walkers}, {"chain"}, counted(0, walkers));
@@ -270,10 +211,27 @@ typename Store<Real>::Chunk Store<Real>::fresh_chunk(std::size_t phase, std::siz
   const auto& arrays = phases_[phase].arrays;
   chunk.bytes.resize(arrays.size());
   for (std::size_t k = 0; k < arrays.size(); ++k) chunk.bytes[k].resize(arrays[k].shape.bytes() * phases_[phase].chunk);
+  read_back(chunk);
   return chunk;
 }
 
-// The chunk that a walker was filling is read back as far as the checkpoint knows of it.
+// What was acknowledged before stays as it is: a chunk that has some of it begins with that.
+template <class Real>
+void Store<Real>::read_back(Chunk& chunk) {
+  const Phase& phase = phases_[chunk.phase];
+  const std::uint64_t first = chunk.number * phase.chunk, before = phase.before[chunk.walker];
+  if (before <= first || before >= first + phase.chunk) return;  // one that is full is not written again
+  for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
+    const ZarrShape& shape = phase.arrays[k].shape;
+    const fs::path file =
+        zarr_chunk(samples_.root() / phase.arrays[k].place(), 2 + shape.each.size(), chunk.walker, chunk.number);
+    const std::string bytes = read_zarr_chunk(file, shape);
+    check_chunk(bytes, shape.bytes(), before_.find(phase.numbers[k], chunk.walker, chunk.number), before - first, file);
+    std::memcpy(chunk.bytes[k].data(), bytes.data(), (before - first) * shape.bytes());
+  }
+}
+
+// Walkers go on where the checkpoint has them.
 template <class Real>
 void Store<Real>::open_again(Phase& phase, std::size_t index) {
   for (std::size_t w = 0; w < totals_.size(); ++w) {
@@ -282,14 +240,7 @@ void Store<Real>::open_again(Phase& phase, std::size_t index) {
       throw Error("\"{}\" names {} draws of walker {} where the checkpoint has {}; it is damaged",
                   (run_ / "manifest.json").string(), phase.acknowledged[w], w, draws);
     phase.open.push_back(fresh_chunk(index, w, draws / phase.chunk));
-    Chunk& chunk = phase.open.back();
-    chunk.filled = draws % phase.chunk;
-    for (std::size_t k = 0; chunk.filled && k < phase.arrays.size(); ++k) {
-      const Array& array = phase.arrays[k];
-      const std::string bytes =
-          read_zarr_chunk(samples_.root() / array.group / array.name, array.shape, w, chunk.number);
-      std::memcpy(chunk.bytes[k].data(), bytes.data(), chunk.filled * array.shape.bytes());
-    }
+    phase.open.back().filled = draws % phase.chunk;
   }
 }
 
@@ -310,8 +261,9 @@ void Store<Real>::keep(const Draw<Real>& draw) {
   const std::size_t index = draw.warmup ? 1 : 0;
   Phase& phase = phases_[index];
   Chunk& chunk = phase.open[draw.walker];
-  for (std::size_t k = 0; k < phase.arrays.size(); ++k)
-    phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
+  if (chunk.number * phase.chunk + chunk.filled >= phase.before[draw.walker])  // else it is there already
+    for (std::size_t k = 0; k < phase.arrays.size(); ++k)
+      phase.arrays[k].put(draw, chunk.bytes[k].data() + chunk.filled * phase.arrays[k].shape.bytes());
   WalkerTotals& totals = totals_[draw.walker];
   ++(draw.warmup ? totals.warmup_draws : totals.draws);
   if (!draw.warmup) totals.moments.add(stored(draw), std::exp(draw.reading.log_weight));
@@ -364,14 +316,19 @@ void Store<Real>::write(Chunk& chunk) {
   const std::uint64_t draws = chunk.number * phase.chunk + chunk.filled;
   if (draws <= phase.acknowledged[chunk.walker]) return;
   for (std::size_t k = 0; k < phase.arrays.size(); ++k) {
-    const auto& [group, name, shape, put] = phase.arrays[k];
+    const ZarrShape& shape = phase.arrays[k].shape;
     const ZarrType& type = *shape.type;
     std::string& bytes = chunk.bytes[k];
-    for (std::size_t at = chunk.filled * shape.bytes(); at < bytes.size(); at += type.width)
+    const std::size_t filled = chunk.filled * shape.bytes();
+    for (std::size_t at = filled; at < bytes.size(); at += type.width)
       type.put(type.padded_by_nan ? NAN : 0, bytes.data() + at);
     const std::string_view packed = pack(bytes);
-    pending_.add(zarr_chunk(samples_.root() / group / name, 2 + shape.each.size(), chunk.walker, chunk.number), packed);
+    pending_.add(
+        zarr_chunk(samples_.root() / phase.arrays[k].place(), 2 + shape.each.size(), chunk.walker, chunk.number),
+        packed);
     pending_bytes_ += packed.size();
+    chunk_sums_->add({phase.numbers[k], std::uint32_t(chunk.walker), chunk.number, std::uint32_t(chunk.filled),
+                      crc32c(std::string_view(bytes).substr(0, filled))});
   }
   phase.written[chunk.walker] = draws;
 }
@@ -381,20 +338,39 @@ template <class Real>
 void Store<Real>::commit() {
   constexpr double seconds_worth_telling = 1;
   if (pending_.empty() && seconds_() < manifest_.seconds + seconds_worth_telling) return;
+  const FileSum log = log_now();  // its lines until now reach the disk before the manifest does
+  chunk_sums_->write();
   pending_.publish();
   pending_bytes_ = 0;
   for (Phase& phase : phases_) phase.acknowledged = phase.written;
-  tell_of_draws();
+  tell_of_draws(log);
   pending_.add(run_ / "manifest.json", manifest_bytes(manifest_));
   pending_.settle();
   show_draws();
 }
 
 template <class Real>
-void Store<Real>::tell_of_draws() {
+void Store<Real>::tell_of_draws(const FileSum& log) {
   manifest_.draws = phases_[0].acknowledged;
   manifest_.warmup_draws = phases_.size() > 1 ? phases_[1].acknowledged : std::vector<std::uint64_t>(totals_.size(), 0);
   manifest_.seconds = seconds_();
+  manifest_.checkpoint = has_checkpoint(run_);
+  manifest_.files = given_;
+  manifest_.files[std::string(log_file)] = log;
+  manifest_.files[std::string(chunks_file)] = chunk_sums_->sum();
+  for (const auto& [name, sum] : samples_.sums()) manifest_.files["samples.zarr/" + name] = sum;
+}
+
+template <class Real>
+void Store<Real>::log_grew(const FileSum& log) {
+  const std::lock_guard lock(mutex_);
+  log_ = log;
+}
+
+template <class Real>
+FileSum Store<Real>::log_now() {
+  const std::lock_guard lock(mutex_);
+  return log_;
 }
 
 template <class Real>
@@ -403,7 +379,7 @@ void Store<Real>::show_draws() {
     const std::uint64_t draws = phase.visible();
     if (draws == phase.shown) continue;
     phase.shown = draws;
-    for (const Array& array : phase.arrays) samples_.lengthen(array.group + "/" + array.name, 1, draws);
+    for (const Array& array : phase.arrays) samples_.lengthen(array.place(), 1, draws);
     const std::uint64_t first = phase.coordinates, last = (draws + phase.chunk - 1) / phase.chunk;
     phase.coordinates = last;
     for (const char* group : {"posterior", "sample_stats", "posterior_predictive", "log_likelihood"}) {
@@ -436,7 +412,10 @@ void Store<Real>::finish() {
     std::unique_lock lock(mutex_);
     wait_until_written(lock, 0);
   }
-  add_moments();
+  // A run that failed before it had made all its earlier draws again does not know their moments.
+  bool whole = true;
+  for (std::size_t w = 0; w < totals_.size(); ++w) whole &= totals_[w].draws >= phases_[0].before[w];
+  if (whole) add_moments();
   acknowledge();
 }
 

@@ -7,34 +7,36 @@
 #include <mutex>
 #include <thread>
 
-#include "kelvin/run/problem.h"
-#include "kelvin/run/rounds.h"
 #include "kelvin/trajectory/checkpoint.h"
+#include "kelvin/trajectory/chunk_sums.h"
 #include "kelvin/trajectory/manifest.h"
+#include "kelvin/trajectory/stored_arrays.h"
 #include "kelvin/trajectory/zarr_tree.h"
 
 namespace kelvin {
 
+// What a store begins with.
+struct StoreOrigin {
+  Value attributes;                       // of samples.zarr
+  std::function<double()> seconds;        // tells the time since the run began
+  std::uint32_t identity = 0;             // identity_of the run's record
+  std::vector<WalkerTotals> totals = {};  // what a checkpoint says were given before; empty for a new run
+  FileSum log = {};                       // of the log's lines that are kept
+};
+
 template <class Real>
 class Store {
  public:
-  // `totals` are what a checkpoint says were given before; empty for a new run. The attributes are those of
-  // samples.zarr; `seconds` tells the time since the run began.
-  Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, Value attributes,
-        std::function<double()> seconds, std::vector<WalkerTotals> totals = {});
+  Store(const std::filesystem::path& run, const Problem<Real>&, std::uint64_t planned_draws, StoreOrigin);
   ~Store();
-  void keep(const Draw<Real>&);  // a Sink: walkers may call at the same time
-  void acknowledge();            // all that was kept is on the disk, and named in the manifest, when it returns
-  void finish();                 // the same, and the running moments
+  void keep(const Draw<Real>&);   // a Sink: walkers may call at the same time
+  void acknowledge();             // all that was kept is on the disk, and named in the manifest, when it returns
+  void finish();                  // the same, and the running moments
+  void log_grew(const FileSum&);  // the next manifest names its lines until now
   const std::vector<WalkerTotals>& totals() const { return totals_; }
 
  private:
-  // One array of a phase: its place, the shape of a draw, and how a draw is turned into bytes.
-  struct Array {
-    std::string group, name;
-    ZarrShape shape;
-    std::function<void(const Draw<Real>&, char*)> put;
-  };
+  using Array = StoredArray<Real>;
   struct Chunk {
     std::size_t phase = 0, walker = 0, number = 0, filled = 0;
     std::vector<std::string> bytes;  // of each array
@@ -44,6 +46,8 @@ class Store {
     std::string prefix;
     std::size_t chunk = 1;
     std::vector<Array> arrays;
+    std::vector<std::uint32_t> numbers;       // of the arrays, among those of the manifest
+    std::vector<std::uint64_t> before;        // draws of each walker that were there when the store was opened
     std::vector<Chunk> open;                  // of each walker
     std::vector<std::uint64_t> written;       // draws of each walker in files, named or not yet
     std::vector<std::uint64_t> acknowledged;  // those that the manifest names
@@ -53,16 +57,19 @@ class Store {
   };
 
   void add_arrays(Phase&, const Problem<Real>&, std::uint64_t planned);
-  void add_predictions(Phase&, const Problem<Real>&);
+  void go_on_from(const Manifest& earlier);
+  void forget_moments();
   void write_groups(const Problem<Real>&);
   void add_moments();
   void open_again(Phase&, std::size_t phase);
   std::span<const Real> stored(const Draw<Real>&);
   Chunk fresh_chunk(std::size_t phase, std::size_t walker, std::size_t number);
+  void read_back(Chunk&);
   void write(Chunk&);
   void commit();
-  void tell_of_draws();  // in the manifest
-  void show_draws();     // to readers, in the shapes of the arrays
+  FileSum log_now();
+  void tell_of_draws(const FileSum& log);  // in the manifest
+  void show_draws();                       // to readers, in the shapes of the arrays
   void write_queued(std::stop_token);
   void wait_until_written(std::unique_lock<std::mutex>&, std::size_t most_queued);
 
@@ -72,16 +79,19 @@ class Store {
   std::vector<Block> stored_;  // its blocks but those of slack, one after another
   std::size_t stored_size_ = 0;
   std::vector<std::vector<Real>> gathered_;  // their numbers, of each walker; empty if there is no slack
-  double rows_;
   Value attributes_;
   std::function<double()> seconds_;
   std::vector<WalkerTotals> totals_;
   Manifest manifest_;
-  std::vector<Phase> phases_;  // sampling, then warm-up if it is kept
-  PendingFiles pending_;       // of whoever writes: the thread, or a caller who has waited for it
+  ChunkSums before_;                           // of chunks that were there when the store was opened
+  std::unique_ptr<ChunkSumsFile> chunk_sums_;  // used as pending_ is
+  std::map<std::string, FileSum> given_;       // files that others wrote
+  std::vector<Phase> phases_;                  // sampling, then warm-up if it is kept
+  PendingFiles pending_;                       // of whoever writes: the thread, or a caller who has waited for it
   std::size_t pending_bytes_ = 0;
 
   std::mutex mutex_;  // guards what follows
+  FileSum log_;
   std::condition_variable_any queued_, written_;
   std::deque<Chunk> queue_;
   std::vector<Chunk> spare_;

@@ -67,7 +67,7 @@ std::size_t product(const std::vector<std::size_t>& extents) {
 void check_plausible(const std::vector<std::size_t>& extents, const std::string& file) {
   std::size_t n = 1;
   for (const std::size_t k : extents) {
-    if (k == 0 || n > (std::size_t(1) << 40) / k) throw Error("\"{}\" is damaged: its shape cannot be true", file);
+    if (k == 0 || n > (std::size_t(1) << 40) / k) throw damaged(file, "its shape cannot be true");
     n *= k;
   }
 }
@@ -132,22 +132,22 @@ std::string_view pack(std::string_view bytes) {
   const std::string_view piece = bytes.substr(bytes.size() / 2, 1 << 15);
   const bool worth_it = compressed(piece, level) < piece.size() - piece.size() / 8;
   const std::size_t size = compressed(bytes, worth_it ? level : fastest);
-  if (ZSTD_isError(size)) throw Error("cannot pack {} bytes: {}", bytes.size(), ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) throw Error("cannot pack {} bytes; is there enough memory?", bytes.size());
   return std::string_view(room).substr(0, size);
 }
 
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file) {
-  const auto damaged = [&](std::string_view why) { return Error("\"{}\" is damaged: {}", file, why); };
+  const auto refused = [&](std::string_view why) { return damaged(file, why); };
   const unsigned long long claimed = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (claimed == ZSTD_CONTENTSIZE_ERROR || claimed == ZSTD_CONTENTSIZE_UNKNOWN) throw damaged("it is no zstd frame");
-  if (bytes / 65536 > packed.size()) throw damaged("it is shorter than zstd can make it");  // a block holds 2^17 bytes
-  if (claimed != bytes) throw damaged(fmt::format("it holds {} bytes where {} are due", claimed, bytes));
+  if (claimed == ZSTD_CONTENTSIZE_ERROR || claimed == ZSTD_CONTENTSIZE_UNKNOWN) throw refused("it is no zstd frame");
+  if (bytes / 65536 > packed.size()) throw refused("it is shorter than zstd can make it");  // a block holds 2^17 bytes
+  if (claimed != bytes) throw refused(fmt::format("it holds {} bytes where {} are due", claimed, bytes));
   // The descriptor's bit 2 says that a checksum follows; without it nothing would be verified.
-  if (packed.size() < 5 || !(packed[4] & 4)) throw damaged("it has no checksum");
+  if (packed.size() < 5 || !(packed[4] & 4)) throw refused("it has no checksum");
   std::string out(bytes, '\0');
   const std::size_t size = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size)) throw damaged(ZSTD_getErrorName(size));
-  if (size != bytes) throw damaged("it is cut short");
+  if (ZSTD_isError(size)) throw refused("it cannot be unpacked");
+  if (size != bytes) throw refused("it is cut short");
   return out;
 }
 
@@ -158,7 +158,7 @@ ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file) {
   if (whole.size() < 2 || chunks.size() != whole.size() || chunks[0] != 1 || chunks[1] == 0 ||
       !std::equal(chunks.begin() + 2, chunks.end(), whole.begin() + 2) || about.at("compressor").at("id") != "zstd" ||
       !about.at("filters").null() || about.at("order") != "C")
-    throw Error("\"{}\" is damaged: it is not an array of draws as kelvin writes them", file);
+    throw damaged(file, "it is not an array of draws as kelvin writes them");
   check_plausible(chunks, file);
   ZarrShape s;
   s.walkers = whole[0];
@@ -173,17 +173,19 @@ ZarrShape read_zarr_metadata(const fs::path& array) {
   return parse_zarr_metadata(read_file(array / ".zarray"), (array / ".zarray").string());
 }
 
-std::string read_zarr_chunk(const fs::path& array, const ZarrShape& shape, std::size_t walker, std::size_t chunk) {
-  const fs::path file = zarr_chunk(array, 2 + shape.each.size(), walker, chunk);
-  return unpack(read_file(file), shape.chunk * shape.bytes(), file.string());
+std::string read_zarr_chunk(const fs::path& chunk, const ZarrShape& shape) {
+  return unpack(read_file(chunk), shape.chunk * shape.bytes(), chunk.string());
 }
 
 std::vector<double> read_zarr(const fs::path& array, const ZarrShape& shape, std::size_t walker, std::size_t first,
-                              std::size_t count) {
+                              std::size_t count, const ChunkCheck& check) {
   const std::size_t each = shape.size(), width = shape.type->width;
   std::vector<double> out;
   for (std::size_t draw = first; draw < first + count;) {
-    const std::string bytes = read_zarr_chunk(array, shape, walker, draw / shape.chunk);
+    const std::size_t chunk = draw / shape.chunk;
+    const fs::path file = zarr_chunk(array, 2 + shape.each.size(), walker, chunk);
+    const std::string bytes = read_zarr_chunk(file, shape);
+    if (check) check(chunk, bytes, file);
     const std::size_t begin = draw % shape.chunk, end = std::min(shape.chunk, begin + first + count - draw);
     const std::size_t before = out.size(), more = (end - begin) * each;
     out.resize(before + more);

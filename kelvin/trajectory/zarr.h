@@ -2,6 +2,7 @@
 // Arrays on disk in Zarr v2 layout: JSON beside chunk files, each packed by zstd with a checksum of its contents.
 // Readable by zarr and xarray.
 #pragma once
+#include <functional>
 #include <span>
 
 #include "kelvin/core/value.h"
@@ -50,11 +51,13 @@ std::string unpack(std::string_view packed, std::size_t bytes, const std::string
 ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file);
 ZarrShape read_zarr_metadata(const std::filesystem::path& array);
 
+// Called for each chunk that is read, before its numbers are taken; it throws if they are not to be used.
+using ChunkCheck = std::function<void(std::size_t chunk, std::string_view bytes, const std::filesystem::path& file)>;
+
 // Draws first ... first + count - 1 of one walker, one after another; the second form reads all that .zarray knows of.
 std::vector<double> read_zarr(const std::filesystem::path& array, const ZarrShape&, std::size_t walker,
-                              std::size_t first, std::size_t count);
+                              std::size_t first, std::size_t count, const ChunkCheck& = {});
 std::vector<double> read_zarr(const std::filesystem::path& array, std::size_t walker);
-std::string read_zarr_chunk(const std::filesystem::path& array, const ZarrShape&, std::size_t walker,
-                            std::size_t chunk);
+std::string read_zarr_chunk(const std::filesystem::path& chunk, const ZarrShape&);
 
 }  // namespace kelvin

@@ -14,8 +14,19 @@ std::string bytes_of_numbers(const ZarrType& type, const std::vector<double>& nu
   return bytes;
 }
 
+// A file that stays as it is.
+void ZarrTree::keep(const std::filesystem::path& file, std::string_view bytes) {
+  write_file(file, bytes, false);
+  sums_[file.lexically_relative(root_).string()] = sum_of(bytes);
+}
+
+void ZarrTree::write_with(PendingFiles& others, const std::filesystem::path& chunk, std::string_view packed) {
+  others.add(chunk, packed);
+  sums_[chunk.lexically_relative(root_).string()] = sum_of(packed);
+}
+
 void ZarrTree::tell(const std::string& file, Value about) {
-  write_file(root_ / file, to_json(about, 2), false);
+  keep(root_ / file, to_json(about, 2));
   told_[file] = std::move(about);
 }
 
@@ -32,11 +43,17 @@ void ZarrTree::describe(const std::string& array, const ZarrAbout& about) {
   tell(array + "/.zarray", about.array);
 }
 
+void ZarrTree::describe_growing(const std::string& array, const ZarrAbout& about) {
+  describe(array, about);
+  sums_.erase(array + "/.zarray");
+}
+
 void ZarrTree::lengthen(const std::string& array, std::size_t dimension, std::uint64_t length) {
   Value about = told_.at(array + "/.zarray");
   Value& shape = std::get<Value::Group>(about.is).at("shape");
   std::get<Value::List>(shape.is).at(dimension) = length;
-  tell(array + "/.zarray", std::move(about));
+  write_file(root_ / array / ".zarray", to_json(about, 2), false);
+  told_[array + "/.zarray"] = std::move(about);
 }
 
 void ZarrTree::consolidate() {
@@ -47,7 +64,7 @@ void ZarrTree::consolidate() {
 void ZarrTree::write(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
                      const std::vector<std::string>& dimensions, const std::string& bytes) {
   describe(array, zarr_about(type, shape, shape, dimensions));
-  write_file(zarr_chunk(root_ / array, shape.size(), 0, 0), pack(bytes), false);
+  keep(zarr_chunk(root_ / array, shape.size(), 0, 0), pack(bytes));
 }
 
 void ZarrTree::write_numbers(const std::string& array, std::string_view type, const std::vector<std::size_t>& shape,
@@ -68,7 +85,7 @@ void ZarrTree::write_rows(const std::string& array, const InputValues& stored, c
     stored.copy(first, piece);
     for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = units.original(i % columns, piece[i]);
     piece.resize(chunk * columns);  // the last chunk is a whole one too
-    write_file(zarr_chunk(root_ / array, 2, first / (chunk * columns), 0), pack(bytes_of_numbers(type, piece)), false);
+    keep(zarr_chunk(root_ / array, 2, first / (chunk * columns), 0), pack(bytes_of_numbers(type, piece)));
   }
 }
 

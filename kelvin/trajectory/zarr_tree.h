@@ -15,9 +15,12 @@ class ZarrTree {
   const std::filesystem::path& root() const { return root_; }
   bool has_group(const std::string& name) const { return told_.contains(name + "/.zgroup"); }
   bool has_array(const std::string& name) const { return told_.contains(name + "/.zarray"); }
+  // Of the files that stay as they are, by their names in the tree.
+  const std::map<std::string, FileSum>& sums() const { return sums_; }
 
   void group(const std::string& name, const Value& attributes);  // "" is the root
   void describe(const std::string& array, const ZarrAbout&);
+  void describe_growing(const std::string& array, const ZarrAbout&);  // its length will change
   void lengthen(const std::string& array, std::size_t dimension, std::uint64_t length);
   void consolidate();  // .zmetadata
 
@@ -30,12 +33,16 @@ class ZarrTree {
   void write_rows(const std::string& array, const InputValues& stored, const Units&, std::size_t columns,
                   const std::vector<std::string>& dimensions);
   void write_names(const std::string& coordinate, const std::vector<std::string>&);  // texts, four bytes a letter
+  // One of many chunks, written with others when these are published.
+  void write_with(PendingFiles&, const std::filesystem::path& chunk, std::string_view packed);
 
  private:
   void tell(const std::string& file, Value about);
+  void keep(const std::filesystem::path&, std::string_view bytes);
 
   std::filesystem::path root_;
   Value::Group told_;  // all .zgroup, .zattrs and .zarray, by name
+  std::map<std::string, FileSum> sums_;
 };
 
 }  // namespace kelvin

@@ -43,7 +43,7 @@ struct Regression {
   }
   double log_density(long i) const {
     const Eigen::VectorXd x = X.row(i);
-    return normal_law.log_density(y(i) - x.dot(mean), std::sqrt(noise_scale * noise_scale + x.dot(covariance * x)));
+    return normal_law.log_density(y(i), {x.dot(mean), std::sqrt(noise_scale * noise_scale + x.dot(covariance * x))});
   }
 };
 

@@ -105,14 +105,14 @@ TEST(Predictive, LinearRegressionSampledByBaoabHasTheExactPredictiveLaw) {
   for (std::size_t i = 0; i < test.rows; ++i) {
     const Eigen::VectorXd x = X.row(long(i));
     const double centre = x.dot(exact.mean), variance = x.dot(exact.covariance * x), total = variance + noise * noise;
-    const double y = test.targets[i], own = -normal_law.log_density(y - centre, std::sqrt(total));
+    const double y = test.targets[i], own = -normal_law.log_density(y, {centre, std::sqrt(total)});
     surprise += own / double(test.rows);
     std::vector<double> f, squares;
     for (std::size_t d = 0; d < draws.size(); ++d) {
       f.push_back(x[0] * draws[d][0] + x[1] * draws[d][1] + draws[d][2]);
       squares.push_back((f.back() - centre) * (f.back() - centre));
       // d log(mean density) = mean of density / its mean, row by row
-      mean_density[d] += std::exp(normal_law.log_density(y - f.back(), noise) + own) / double(test.rows);
+      mean_density[d] += std::exp(normal_law.log_density(y, {f.back(), noise}) + own) / double(test.rows);
     }
     EXPECT_LT(std::abs(got.mean[i] - centre), 4 * estimate(f).error) << i;
     const double error = estimate(squares).error;
@@ -288,12 +288,69 @@ TEST(Scatter, LearnedScalesAreThoseOfEachDrawInUnitsOfTheTargets) {
   // and the density is the mean of the two densities in the original units
   double surprise = 0;
   for (std::size_t i = 0; i < run.train().rows; ++i) {
-    const double e = units.original(0, run.train().targets[i]) - got.mean[i];
-    const std::vector<double> logs = {normal_law.log_density(e, units.scale[0] * std::exp(-1.0)),
-                                      normal_law.log_density(e, units.scale[0] * std::exp(0.5))};
+    const double y = units.original(0, run.train().targets[i]);
+    const std::vector<double> logs = {normal_law.log_density(y, {got.mean[i], units.scale[0] * std::exp(-1.0)}),
+                                      normal_law.log_density(y, {got.mean[i], units.scale[0] * std::exp(0.5)})};
     surprise -= log_mean_exp(logs) / 8;
   }
   EXPECT_NEAR(named("nll", got.metrics).value, surprise, 1e-12);
+}
+
+// Widths that the network puts out are of the row, in units of the targets; freedom is of the draw.
+TEST(Scatter, WidthsAndTailsAreThoseOfEachDrawAndRow) {
+  const std::string toml =
+      "data = { generator = { name = \"gap\", rows = 8 }, standardise = \"targets\" }\nprecision = \"double\"\n"
+      "model = { layers = [1, 2], loss = \"heteroscedastic_student_t\" }\npart.all = { temperature = 1.0 }\n";
+  const std::vector<std::vector<double>> draws = {{0.3, 0.7, 0.2, -1, 0}, {0, 0, 0.2, 0.5, 1.5}};
+  const MadeRun<double> run(toml, draws);  // weights of mean and log width, their biases, log freedom
+  EXPECT_THAT(scatter_of(run.stored.problem).words,
+              AllOf(HasSubstr("student_t noise"), HasSubstr("output of the network"), HasSubstr("freedom learned")));
+  const Predictive got = predict(run.stored, run.train(), {});
+  const Units& units = run.train().target_units;
+  double surprise = 0;
+  for (std::size_t i = 0; i < run.train().rows; ++i) {
+    std::vector<double> logs;
+    double variance = 0, mean = 0;
+    for (const auto& q : draws) {
+      const double x = run.train().inputs[i];
+      const NoiseAt n{units.original(0, q[0] * x + q[2]), units.scale[0] * std::exp(q[1] * x + q[3]),
+                      2 + 4 * std::exp(q[4])};
+      logs.push_back(student_law.log_density(units.original(0, run.train().targets[i]), n));
+      variance += student_law.variance(n) / 2;
+      mean += n.centre / 2;
+    }
+    surprise -= log_mean_exp(logs) / 8;
+    EXPECT_NEAR(got.mean[i], mean, 1e-12);
+    EXPECT_NEAR(got.aleatoric[i], variance, 1e-12 * variance);
+  }
+  EXPECT_NEAR(named("nll", got.metrics).value, surprise, 1e-12);
+  // the score of a draw is the same density
+  PlacedLikelihood<double> train = *run.stored.problem.train;
+  EXPECT_NEAR(train.score(draws.back(), {}).loss, named("nll", got.last_metrics).value, 1e-12);
+}
+
+TEST(Scatter, CountsArePredictedByTheirRates) {
+  const Directory directory;
+  const std::string file = directory.write("counts.csv", "x,n\n1,0\n0,3\n2,11\n");
+  const std::string toml = "data = { file = \"" + file +
+                           "\", targets = [\"n\"] }\nprecision = \"double\"\nmodel = { layers = [1, 1], loss = "
+                           "\"negative_binomial\", dispersion = 0.5 }\npart.all = { temperature = 1.0 }\n";
+  const MadeRun<double> run(toml, {{0.5, 0.2}, {0.8, -1}});
+  PredictOptions options;
+  options.levels = {0.5};
+  const Predictive got = predict(run.stored, run.train(), options);
+  double squares = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double x = run.train().inputs[i], a = std::exp(0.5 * x + 0.2), b = std::exp(0.8 * x - 1);
+    EXPECT_NEAR(got.mean[i], (a + b) / 2, 1e-12);
+    EXPECT_NEAR(got.epistemic[i], (a - b) * (a - b) / 4, 1e-12);
+    EXPECT_NEAR(got.aleatoric[i], (a + a * a / 2 + b + b * b / 2) / 2, 1e-12);
+    EXPECT_EQ(got.quantiles[i], std::floor(got.quantiles[i]));
+    squares += std::pow(run.train().targets[i] - b, 2) / 3;
+  }
+  EXPECT_GT(named("coverage_95", got.metrics).value, 0.5);
+  PlacedLikelihood<double> train = *run.stored.problem.train;
+  EXPECT_NEAR(train.score(std::vector<double>{0.8, -1}, {}).rmse, std::sqrt(squares), 1e-12);
 }
 
 TEST(Predictive, SeveralTargetsOfARowAreJoint) {

@@ -165,6 +165,68 @@ TEST(Adaptation, OneStiffDirectionHoldsTheStepBack) {
   EXPECT_NEAR(0.005 * w->learnt_pace() * 100, 1, 1e-3) << "h omega";
 }
 
+// Steps given a hundred times too long on Neal's funnel, whose neck needs ever smaller ones: from every seed the
+// warm-up ends in a walker that is where the law is. The negative control has no warm-up and is lost.
+TEST(Adaptation, AStepThatBlowsUpIsTakenBackAndMadeSmaller) {
+  const Choice toy = with("{ name = 'funnel', dimension = 10, scale = 1.5 }");
+  for (const char* scheme : {"BAOAB", "UBU", "ABOBA"})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} {}", scheme, seed));
+      Learner<double> w(toy, moving(scheme, 30), tuned(true, "diagonal", 2000), seed);
+      double largest = 0;
+      for (int n = 0; n < 6000; ++n) {
+        w->step_and_read();
+        if (n >= 2000) largest = std::max(largest, w->reading().energy);
+      }
+      EXPECT_LT(30 * w->learnt_pace(), 2);
+      // U = v^2 / 2 s^2 + 10 v / 2 + chi-square terms: below 25 T + 2 n T above where it was
+      EXPECT_LT(largest, 200);
+      EXPECT_TRUE(std::isfinite(w->q()[0]));
+    }
+  Learner<double> control(toy, moving("BAOAB", 30), {}, 1);
+  EXPECT_THROW(for (int n = 0; n < 2000; ++n) control->step(), Error) << "nothing holds it back";
+}
+
+// The potential is a well of stiffness 1 up to |q| = 3 and one of 10^6 beyond: looks at the curvature see nothing of
+// it.
+struct Cliff final : Potential<double> {
+  std::vector<Block> all = {{.name = "x", .shape = {1}}};
+  const std::vector<Block>& blocks() const override { return all; }
+  double operator()(Weights<const double> q, const Evaluation&, Weights<double> g) override {
+    const double x = q[0][0], beyond = std::max(0.0, std::abs(x) - 3);
+    g[0][0] = x + 1e6 * beyond * (x > 0 ? 1 : -1);
+    return x * x / 2 + 5e5 * beyond * beyond;
+  }
+  std::unique_ptr<Potential<double>> clone() const override { return std::make_unique<Cliff>(*this); }
+};
+
+TEST(Adaptation, AWalkerThatJumpsAfterTheWarmUpIsPutBackCountedAndGoesOnBitForBit) {
+  Recipe recipe = recipe_for(Cliff(), moving("BAOAB", 0.4));
+  recipe.tuning = tuned(true, "unit", 200);
+  const Noise<double> noise;
+  const auto made = [&] { return Chain<double>(Cliff().clone(), recipe, Batches({}, 0, 1, 0), noise, 1, 0); };
+  Chain<double> w = made();
+  w.start(std::vector<double>(1, 0.0));
+  std::uint64_t draws = 0;
+  double worst = 0;
+  ChainState<double> halfway;
+  for (int n = 0; n < 40000; ++n) {
+    w.step_and_read();
+    draws += w.reading().diverging;
+    worst = std::max(worst, w.reading().energy);
+    if (n == 20000) halfway = w.state();
+  }
+  EXPECT_GT(w.put_back() + w.put_back_later(), 0u) << "it comes to |q| = 3 once in 400 steps";
+  EXPECT_EQ(draws, w.put_back_later());
+  EXPECT_LT(worst, 100);
+  Chain<double> again = made();
+  again.start(std::vector<double>(1, 0.0));
+  again.restore(halfway);
+  for (int n = 20001; n < 40000; ++n) again.step_and_read();
+  EXPECT_EQ(again.q()[0], w.q()[0]);
+  EXPECT_EQ(again.put_back_later(), w.put_back_later());
+}
+
 TEST(Adaptation, HeatOfGradientNoiseRaisesTheFriction) {
   // heat h s/(2 gamma T) = 1 at friction 1; 0.05 is allowed
   BatchSettings one;

@@ -185,7 +185,9 @@ TEST(Optimizers, MistakesAreNamed) {
 TEST(Penalties, GradientsAreRight) {
   for (const Penalty& row : penalties()) {
     struct Matrix : Potential<double> {
-      std::vector<Block> list{{.name = "tall", .shape = {4, 2}}, {.name = "flat", .shape = {2, 3}, .offset = 8}, {.name = "bias", .shape = {2}, .offset = 14}};
+      std::vector<Block> list{{.name = "tall", .shape = {4, 2}},
+                              {.name = "flat", .shape = {2, 3}, .offset = 8},
+                              {.name = "bias", .shape = {2}, .offset = 14}};
       const std::vector<Block>& blocks() const override { return list; }
       double operator()(Weights<const double>, const Evaluation&, Weights<double> g) override {
         for (std::size_t b = 0; b < list.size(); ++b) std::fill_n(g[b], list[b].size(), 0.0);
@@ -195,7 +197,8 @@ TEST(Penalties, GradientsAreRight) {
     };
     Choice choice = Choice::number_of(std::string(row.name), "strength", 0.7);
     if (row.parameters.size() > 1) choice.values["radius"] = 0.5;  // among the entries of the point
-    Energy<double> u = with_terms(std::make_unique<Matrix>(), {}, {{"tall", choice}, {"flat", choice}, {"bias", choice}});
+    Energy<double> u =
+        with_terms(std::make_unique<Matrix>(), {}, {{"tall", choice}, {"flat", choice}, {"bias", choice}});
     SCOPED_TRACE(row.name);
     expect_gradient_matches(u, some_point(16, 0.8));
   }

@@ -274,6 +274,38 @@ TEST(Commands, NewRunFilesRun) {
   }
 }
 
+// Whole numbers that do not count from 0 or 1 are marks, with an order; either way the run file says so, and what it
+// says can be followed.
+TEST(Commands, NewRunFilesSayHowWholeNumbersWereTaken) {
+  const Desk desk;
+  const auto table = [&](const std::string& name, int first) {
+    std::string text = "a,quality\n";
+    for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", 0.1 * i, first + i % 6);
+    desk.write(name + ".csv", text);
+    const Outcome made = desk.kelvin("new csv " + name + ".csv -o " + name + ".toml");
+    EXPECT_EQ(made.code, 0) << made.error;
+    return made.error;
+  };
+  EXPECT_THAT(table("marks", 3), HasSubstr("has 6 different whole numbers, 3 to 8: taken for numbers"));
+  EXPECT_THAT(desk.read("marks.toml"), HasSubstr("loss = \"gaussian\"\n# \"quality\" has 6 different whole numbers"));
+  EXPECT_THAT(desk.read("marks.toml"), HasSubstr("layers = [1, 50, 6]"));
+  EXPECT_THAT(table("kinds", 0), HasSubstr("0 to 5: taken for classes"));
+  EXPECT_THAT(desk.read("kinds.toml"), HasSubstr("layers = [1, 50, 1], and standardise = \"both\""));
+  const std::string briefly = " -q --set steps=20 --set warmup=0";
+  for (const std::string name : {"marks", "kinds"})
+    EXPECT_EQ(desk.kelvin("sample " + name + ".toml" + briefly + " -o " + name).code, 0) << name;
+  EXPECT_EQ(desk.kelvin("sample marks.toml -o as_classes --set 'model.layers=[1, 50, 6]' --set "
+                        "model.loss=softmax_cross_entropy --set data.standardise=inputs" +
+                        briefly)
+                .code,
+            0);
+  EXPECT_EQ(desk.kelvin("sample kinds.toml -o as_numbers --set 'model.layers=[1, 50, 1]' --set model.loss=gaussian "
+                        "--set data.standardise=both" +
+                        briefly)
+                .code,
+            0);
+}
+
 TEST(Commands, DataAreShownInTheUnitsTheyCameIn) {
   const Desk desk;
   desk.write("data.csv", "x,y\n1,10\n2,30\n3,20\n");

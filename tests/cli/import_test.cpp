@@ -88,7 +88,7 @@ TEST_F(Import, AnalysesOfExportsAreThoseOfTheRun) {
                      table("analyse diffusion_map " + name + " --points 200"), 1e-9);
     expect_same_rows(table("analyse free_energy run --coordinate q[0]"),
                      table("analyse free_energy " + name + " --coordinate q[0] --temperature 1"), 1e-9);
-    const std::string some = energies ? " --quantities 'q?0?' potential" : " --quantities 'q?0?'";
+    const std::string some = energies ? " --quantities 'q?0?' --quantities potential" : " --quantities 'q?0?'";
     if (energies) {  // draws without a step are counted, so that their times in steps differ
       expect_same_rows(table("analyse averages run" + some), table("analyse averages " + name + some), 1e-9);
       expect_same_rows(table("analyse autocorrelation run" + some), table("analyse autocorrelation " + name + some),
@@ -110,12 +110,12 @@ TEST_F(Import, DiagnosesSayWhatTheyCannotJudge) {
   EXPECT_THAT(with.out, StartsWith("Healthy as far as can be judged: no check of these draws fails"));
   EXPECT_THAT(with.out, HasSubstr("check \"step\" cannot be made: these draws come without the temperatures"));
   EXPECT_THAT(with.out, HasSubstr("every walker has"));
-  EXPECT_THAT(with.out, testing::Not(HasSubstr("without potential")));
+  EXPECT_THAT(with.out, testing::Not(HasSubstr("without energy")));
   std::vector<double> x(2 * 400);  // two chains in different places
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(double(i * i)) + (i < 400 ? 0 : 5);
   write_npz<double>(desk.path("x.npz"), {{"x", {{2, 400}, x}}});
   const Outcome without = desk.kelvin("diagnose x.npz");
-  EXPECT_THAT(without.out, HasSubstr("check \"finite\" cannot be made: these draws come without potential"));
+  EXPECT_THAT(without.out, HasSubstr("check \"drift\" cannot be made: these draws come without energy"));
   EXPECT_THAT(without.out, HasSubstr("chains disagree: rhat of x is"));
   EXPECT_EQ(without.code, 0) << without.error;
 }
@@ -150,6 +150,7 @@ TEST_F(Import, ImportedRunsAreKept) {
   succeed(desk, "analyse free_energy imported --coordinate v0 --temperature 1");
   succeed(desk, "export imported --to netcdf -o again.nc");
   refuse(desk, "import walker0_1.csv -o imported", "\"imported\" exists already");
+  succeed(desk, "verify imported");
   refuse(desk, "resume imported --steps 10", "\"imported\" holds draws of another program");
   succeed(desk, "report imported");
 }

@@ -230,6 +230,7 @@ TEST(Phases, ARunThatStopsEarlyKeepsWhereItStopped) {
 
 LogLine line(double loss) {
   LogLine out;
+  out.step = 1;
   out.validation = {.loss = loss, .accuracy = 1 - loss, .rmse = {}};
   return out;
 }
@@ -242,6 +243,32 @@ TEST(Patience, StopsAtItsTarget) {
   EXPECT_EQ(patience.stop(), "");
   patience.look(line(0.1));
   EXPECT_THAT(patience.stop(), HasSubstr("validation.accuracy has reached 0.9"));
+}
+
+// A run that stopped there would leave no draw.
+TEST(Patience, DoesNotStopInTheWarmup) {
+  PatienceSettings s;
+  s.target = number(0.4), s.stop_after = 1;
+  Patience patience(s, 100);
+  LogLine now = line(0.3);
+  for (const std::uint64_t step : {20u, 40u, 60u, 80u, 100u}) now.step = step, patience.look(now);
+  EXPECT_EQ(patience.stop(), "");
+  now.step = 120, patience.look(now);
+  EXPECT_THAT(patience.stop(), HasSubstr("has reached 0.3"));
+
+  const Desk desk;
+  ASSERT_EQ(
+      desk.kelvin("sample " KELVIN_SOURCE_DIR "/examples/spiral.toml -q -o run --set warmup=2000 --set steps=2000 "
+                  "--set patience.measure=train.loss --set patience.target=100")
+          .code,
+      0)
+      << desk.read(".err");
+  const Samples samples = open_samples(desk.path("run"));
+  EXPECT_TRUE(samples.record.has_finished());
+  EXPECT_GT(samples.record.until, 2000u);
+  EXPECT_LT(samples.record.until, 4000u);
+  EXPECT_GE(samples.draws, 1u);
+  EXPECT_EQ(desk.kelvin("summary run").code, 0) << desk.read(".err");
 }
 
 TEST(Patience, StopsWhenNothingGetsBetter) {

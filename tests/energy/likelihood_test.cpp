@@ -29,8 +29,14 @@ Dataset classification(std::size_t rows, std::size_t count) {
 // A network and data that suit a loss: 3-4-2 for numbers, 3-4-1 for two classes, 3-4-3 for three.
 std::pair<ModelSettings, Dataset> suited(const Loss& loss, std::vector<std::string> activation) {
   const std::size_t outputs = loss.targets == Targets::class_number ? 3 : loss.wants_classes() ? 1 : 2;
-  ModelSettings s = network({3, 4, long(outputs)}, std::move(activation), std::string(loss.name));
+  const long units = long(outputs * loss.outputs_each());
+  ModelSettings s = network({3, 4, units}, std::move(activation), std::string(loss.name));
   if (!loss.output.empty()) s.output = loss.output;
+  if (loss.counts) {
+    Dataset counts = regression(6, outputs);
+    for (double& y : counts.targets) y = std::floor(4 * std::abs(y));
+    return {s, counts};
+  }
   return {s, loss.wants_classes() ? classification(6, std::max<std::size_t>(2, outputs)) : regression(6, outputs)};
 }
 
@@ -84,6 +90,29 @@ TEST(Mlp, FloatGradientAgreesWithDouble) {
     const auto exact = gradient(*in_double, std::vector<double>(q.begin(), q.end()));
     EXPECT_LT(distance({g.begin(), g.end()}, exact), 1e-5 * norm(exact)) << loss.name;
   }
+}
+
+TEST(Mlp, LearnsTheNumbersOfItsNoiseUnlessTheyAreFixed) {
+  const auto names = [](const ModelSettings& s) {
+    std::vector<std::string> out;
+    const auto u = make(s, regression(5, 2));
+    for (const Block& b : u->blocks())
+      if (b.role == Role::scale) {
+        out.push_back(b.name);
+        EXPECT_EQ(b.size(), 2u) << "one for each target";
+      }
+    return out;
+  };
+  ModelSettings s = network({3, 2}, {"relu"}, "student_t");
+  EXPECT_THAT(names(s), ElementsAre("noise.log_scale", "noise.log_freedom"));
+  s.freedom = 4;
+  EXPECT_THAT(names(s), ElementsAre("noise.log_scale"));
+  expect_gradient_matches(*make(s, regression(7, 2)), some_point(10, 0.7));
+  s.freedom = 0, s.scale = 0.5;
+  EXPECT_THAT(names(s), ElementsAre("noise.log_freedom"));
+  expect_gradient_matches(*make(s, regression(7, 2)), some_point(10, 0.7));
+  s = network({3, 4}, {"relu"}, "heteroscedastic_student_t");
+  EXPECT_THAT(names(s), ElementsAre("noise.log_freedom"));
 }
 
 TEST(Mlp, HasTheValueComputedByHand) {
@@ -347,6 +376,18 @@ TEST(Mlp, RefusesAScaleThatMeansNothing) {
   s.loss = "gaussian";
   s.scale = -1;
   EXPECT_THAT(refusal(s, regression(5, 2)), HasSubstr("above 0"));
+  s = network({3, 4}, {"relu"}, "heteroscedastic_gaussian");
+  s.scale = 1;
+  EXPECT_THAT(refusal(s, regression(5, 2)), HasSubstr("the widths are outputs; leave it out"));
+  s = network({3, 2}, {"relu"}, "gaussian");
+  s.freedom = 4;
+  EXPECT_THAT(refusal(s, regression(5, 2)), HasSubstr("model.freedom is given, but loss \"gaussian\" has none"));
+  s.loss = "student_t";
+  EXPECT_EQ(refusal(s, regression(5, 2)), "");
+  s.freedom = 2;
+  EXPECT_THAT(refusal(s, regression(5, 2)), HasSubstr("give degrees of freedom above 2, or 0 to learn it"));
+  s.freedom = 0, s.dispersion = 1;
+  EXPECT_THAT(refusal(s, regression(5, 2)), HasSubstr("model.dispersion is given"));
 }
 
 }  // namespace

@@ -19,23 +19,24 @@ using testing::HasSubstr;
 
 struct Evaluated {
   double value;
-  std::vector<double> slope, log_scale_slope;
+  std::vector<double> slope, log_scale_slope, shape_slope;
 };
 
 template <class Real = double>
 Evaluated evaluate(const Loss& loss, const std::vector<double>& output, const std::vector<double>& target,
-                   double scale = 1) {
+                   double scale = 1, double shape = 3) {
   const std::vector<Real> f(output.begin(), output.end()), y(target.begin(), target.end());
   std::vector<Real> d(f.size());
-  std::vector<double> scale_slopes(f.size());
-  const std::vector<Scale> scales(f.size(), {std::log(scale), 1 / (scale * scale)});
-  const double value = loss.sum<Real>()({1, f.size(), f.data(), y.data(), d.data(), scales, scale_slopes});
-  return {value, {d.begin(), d.end()}, scale_slopes};
+  std::vector<double> scale_slopes(y.size()), shape_slopes(y.size());
+  const std::vector<Scale> scales(y.size(), {std::log(scale), 1 / (scale * scale), shape});
+  const double value =
+      loss.sum<Real>()({1, f.size(), f.data(), y.data(), d.data(), scales, scale_slopes, shape_slopes});
+  return {value, {d.begin(), d.end()}, scale_slopes, shape_slopes};
 }
 
-Evaluated evaluate(std::string_view name, const std::vector<double>& f, const std::vector<double>& y,
-                   double scale = 1) {
-  return evaluate(loss_named(name), f, y, scale);
+Evaluated evaluate(std::string_view name, const std::vector<double>& f, const std::vector<double>& y, double scale = 1,
+                   double shape = 3) {
+  return evaluate(loss_named(name), f, y, scale, shape);
 }
 
 // An output and a target that suit the row, away from its kinks.
@@ -43,6 +44,8 @@ std::pair<std::vector<double>, std::vector<double>> example(const Loss& loss) {
   if (loss.targets == Targets::class_number) return {{0.3, -0.8, 1.1}, {1}};
   if (loss.targets == Targets::zero_one) return {{0.35}, {1}};
   if (loss.targets == Targets::minus_plus) return {{0.35}, {-1}};
+  if (loss.own_widths) return {{0.3, -0.8, 0.4, -0.2}, {0.5, 0.2}};
+  if (loss.counts) return {{0.3, -0.8, 1.1}, {2, 0, 5}};
   return {{0.3, -0.8, 1.1}, {0.5, 0.2, -0.4}};
 }
 
@@ -106,6 +109,71 @@ TEST(Loss, GaussianIsTheNegativeLogDensityAndKnowsItsScaleSlope) {
   EXPECT_NEAR(evaluate("gaussian", {1.3, 1.3}, {1, 1}, s).value, -2 * log_density, 1e-15) << "outputs are independent";
 }
 
+TEST(Loss, StudentsTHasTheValueOfItsDensityAndItsSlopes) {
+  // 3 degrees of freedom: 2 / (pi sqrt 3 s (1 + z^2/3)^2)
+  const double s = 0.5, z = 0.3 / s;
+  const double log_density = std::log(2 / (std::numbers::pi * std::sqrt(3.0) * s)) - 2 * std::log1p(z * z / 3);
+  EXPECT_NEAR(evaluate("student_t", {1.3}, {1}, s).value, -log_density, 1e-14);
+  EXPECT_NEAR(evaluate("heteroscedastic_student_t", {1.3, std::log(s)}, {1}).value, -log_density, 1e-14);
+  EXPECT_NEAR(evaluate("heteroscedastic_gaussian", {1.3, std::log(s)}, {1}).value,
+              evaluate("gaussian", {1.3}, {1}, s).value, 1e-14);
+  const Evaluated far = evaluate("student_t", {1e6}, {0}, s), near = evaluate("student_t", {0.5}, {0}, s);
+  EXPECT_LT(far.slope[0], near.slope[0]) << "rows far off pull less";
+}
+
+TEST(Loss, CountsHaveTheValuesComputedByHand) {
+  EXPECT_NEAR(evaluate("poisson", {std::log(3.0)}, {2}).value, 3 - 2 * std::log(3.0) + std::log(2.0), 1e-14);
+  // dispersion 1/2: size r = 2, p = 1 / (1 + 3/2) = 0.4: (y + 1) p^2 (1 - p)^y
+  EXPECT_NEAR(evaluate("negative_binomial", {std::log(3.0)}, {2}, 1, 0.5).value, -std::log(3 * 0.4 * 0.4 * 0.6 * 0.6),
+              1e-14);
+  EXPECT_NEAR(evaluate("negative_binomial", {std::log(3.0)}, {0}, 1, 0.5).value, -2 * std::log(0.4), 1e-14);
+}
+
+// Central differences err by e^2 / 6 times a third derivative of order 1, and by rounding / e.
+TEST(Loss, KnowsTheSlopesOfScaleAndShape) {
+  constexpr double e = 1e-4;
+  for (const Loss& loss : losses()) {
+    const auto [f, y] = example(loss);
+    for (const double shape : {0.4, 3.0, 50.0}) {
+      const Evaluated here = evaluate(loss, f, y, 0.7, shape);
+      double by_scale = 0, by_shape = 0;
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        by_scale += here.log_scale_slope[k];
+        by_shape += here.shape_slope[k];
+      }
+      const auto at = [&](double log_scale, double more) {
+        return evaluate(loss, f, y, 0.7 * std::exp(log_scale), shape + more).value;
+      };
+      EXPECT_NEAR(by_scale, (at(e, 0) - at(-e, 0)) / (2 * e), 1e-6) << loss.name;
+      EXPECT_NEAR(by_shape, (at(0, e) - at(0, -e)) / (2 * e), 1e-6) << loss.name << " " << shape;
+      EXPECT_EQ(by_shape != 0, loss.shape != nullptr) << loss.name;
+    }
+  }
+}
+
+TEST(Loss, MapsWhatIsLearnedToShapes) {
+  for (const Loss& loss : losses()) {
+    if (!loss.shape) continue;
+    for (const double x : {-20.0, -3.0, 0.0, 2.5, 20.0}) {
+      EXPECT_GT(loss.shape->of(x), loss.shape->lowest);
+      EXPECT_NEAR(loss.shape->slope(x), (loss.shape->of(x + 1e-5) - loss.shape->of(x - 1e-5)) / 2e-5,
+                  1e-8 * loss.shape->of(x));
+    }
+  }
+}
+
+TEST(Loss, StaysFiniteForHugeWidthsAndRates) {
+  for (const Loss& loss : losses()) {
+    auto [f, y] = example(loss);
+    for (const double huge : {1e4, -1e4}) {
+      f.back() = huge;
+      const Evaluated e = evaluate<float>(loss, f, y, 1, 0.7);
+      EXPECT_TRUE(std::isfinite(e.value)) << loss.name;
+      for (const double d : e.slope) EXPECT_TRUE(std::isfinite(d)) << loss.name;
+    }
+  }
+}
+
 TEST(Loss, StaysFiniteForHugeOutputsInFloat) {
   for (const Loss& loss : losses()) {
     auto [f, y] = example(loss);
@@ -131,6 +199,7 @@ TEST(Loss, SumsOverItsRowsAndWritesEachSlope) {
 TEST(Loss, OnlyConfiningOnesGrowWithoutBoundWithTheOutputs) {
   for (const Loss& loss : losses()) {
     auto [f, y] = example(loss);
+    if (loss.counts) std::ranges::fill(y, 0);
     const double start = evaluate(loss, f, y).value;
     for (double& a : f) a = loss.targets == Targets::zero_one ? 1 : y[0] > 0 ? 1e6 : -1e6;
     const double far = evaluate(loss, f, y).value;
@@ -197,6 +266,8 @@ TEST(Encode, ClassesUnderALossForNumbersAreRemarkedUpon) {
   EXPECT_EQ(three.encoded.kind, Targets::one_hot);
   EXPECT_THAT(three.remarks, ElementsAre(HasSubstr("a, b, c")));
   EXPECT_THAT(outcome("gaussian", classes({"a", "b", "c"}, {2, 0}), 1).error, HasSubstr("3 outputs"));
+  for (const char* loss : {"poisson", "heteroscedastic_gaussian"})
+    EXPECT_THAT(outcome(loss, classes({"a", "b", "c"}, {2, 0}), 3).error, HasSubstr("such as softmax_cross_entropy"));
 }
 
 TEST(Encode, TheNumberOfOutputsMustFit) {
@@ -204,6 +275,22 @@ TEST(Encode, TheNumberOfOutputsMustFit) {
   EXPECT_THAT(outcome("hinge", classes({"a", "b"}, {0, 1}), 2).error, HasSubstr("needs 1"));
   EXPECT_THAT(outcome("mean_squared", numbers({1, 2, 3, 4}, 2), 3).error, HasSubstr("needs 2"));
   EXPECT_THAT(outcome("cosine", numbers({1, 2}), 1).error, HasSubstr("at least 2"));
+}
+
+TEST(Encode, WidthsNeedASecondOutputForEachTarget) {
+  EXPECT_EQ(outcome("heteroscedastic_gaussian", numbers({1, 2, 3, 4}, 2), 4).encoded.width, 2u);
+  EXPECT_THAT(outcome("heteroscedastic_gaussian", numbers({1, 2, 3, 4}, 2), 2).error,
+              HasSubstr("needs 4: a mean and the logarithm of a width for each target column (y0, y1)"));
+  EXPECT_THAT(outcome("heteroscedastic_student_t", numbers({1, 2}), 1).error, HasSubstr("at least 2"));
+}
+
+TEST(Encode, CountsAreWholeNumbersAsTheyAre) {
+  EXPECT_THAT(outcome("poisson", numbers({0, 7}), 1).encoded.values, ElementsAre(0, 7));
+  EXPECT_THAT(outcome("poisson", numbers({0, 1.5}), 1).error, HasSubstr("row 1 of \"y0\" is 1.5"));
+  EXPECT_THAT(outcome("negative_binomial", numbers({-1, 1}), 1).error, HasSubstr("whole numbers from 0 on"));
+  Dataset rescaled = numbers({-1, 1});
+  rescaled.target_units = {{0.5}, {0.5}};
+  EXPECT_THAT(outcome("poisson", rescaled, 1).error, HasSubstr("set data.standardise to \"inputs\""));
 }
 
 TEST(Encode, BinaryLossesNeedTwoClasses) {

@@ -22,9 +22,12 @@ Choice choice(std::string name, std::initializer_list<std::pair<const char*, dou
 }
 
 // One choice per row that makes every parameter matter.
-const std::vector<Choice> examples = {choice("flat"), choice("gaussian", {{"mean", 0.3}, {"scale", 0.5}}),
+const std::vector<Choice> examples = {choice("flat"),
+                                      choice("gaussian", {{"mean", 0.3}, {"scale", 0.5}}),
                                       choice("laplace", {{"mean", 0.3}, {"scale", 0.5}}),
                                       choice("walls", {{"lower", -0.4}, {"upper", 0.6}, {"strength", 2}, {"power", 3}}),
+                                      choice("fan_in", {{"scale", 0.5}}),
+                                      choice("hierarchical", {{"scale", 0.5}, {"spread", 2}}),
                                       choice("tether", {{"center", 0.3}, {"strength", 2}, {"power", 4}})};
 
 TEST(Prior, EveryRowHasAnExample) {
@@ -61,11 +64,12 @@ TEST(Prior, HasTheEnergyOfItsFormula) {
   EXPECT_DOUBLE_EQ(energy(examples[3], 1.6), 2);
   EXPECT_DOUBLE_EQ(energy(examples[3], -2.4), 16);
   EXPECT_DOUBLE_EQ(energy(choice("walls", {{"upper", 0}}), -1e9), 0) << "without a lower wall nothing pushes up";
-  EXPECT_DOUBLE_EQ(energy(examples[4], -0.7), 2);
+  EXPECT_DOUBLE_EQ(energy(examples[6], -0.7), 2);
+  EXPECT_DOUBLE_EQ(energy(choice("fan_in", {{"scale", 2}}), 4), 2);
 }
 
 TEST(Prior, SaysWhetherItCanBeNormalised) {
-  const std::vector<bool> proper = {false, true, true, true, true};
+  const std::vector<bool> proper = {false, true, true, true, true, true, true};
   for (std::size_t i = 0; i < examples.size(); ++i)
     EXPECT_EQ(prior_of(examples[i]).proper(), proper[i]) << examples[i].name;
   EXPECT_FALSE(prior_of(choice("walls")).proper());
@@ -84,6 +88,8 @@ TEST(Prior, RefusesNumbersWithoutMeaning) {
   EXPECT_THROW(prior_of(choice("laplace", {{"scale", -1}})), Error);
   EXPECT_THROW(prior_of(choice("walls", {{"lower", 1}, {"upper", 0}})), Error);
   EXPECT_THROW(prior_of(choice("tether", {{"power", 0.5}})), Error);
+  EXPECT_THROW(prior_of(choice("fan_in", {{"scale", 0}})), Error);
+  EXPECT_THROW(prior_of(choice("hierarchical", {{"spread", 0}})), Error);
   EXPECT_THROW(prior_of(choice("gausian")), Error);
   EXPECT_THROW(prior_of(choice("gaussian", {{"width", 1}})), Error);
 }
@@ -114,10 +120,67 @@ std::unique_ptr<Potential<double>> mlp(const ModelSettings& s, const Dataset& d)
 
 TEST(WithPriors, GradientIsRightForEveryRow) {
   for (const Choice& c : examples) {
+    if (prior_of(c).row->learned) continue;  // below
     Energy<double> u =
         with_terms(mlp(network({2, 3, 1}), line(10)), {{"layer1.weight", c}, {"layer2.bias", choice("gaussian")}});
     expect_gradient_matches(u, some_point(dimension_of(u), 0.7));
   }
+}
+
+TEST(WithPriors, WeightsAreScaledByTheirInputsAndBiasesAreNot) {
+  const auto blocks = mlp(network({2, 3, 1}), line(10))->blocks();
+  const Choice c = choice("fan_in", {{"scale", 3}});
+  EXPECT_THAT(prior_of(c, block_named("layer1.weight", blocks)).numbers, ElementsAre(3 / std::sqrt(2.0)));
+  EXPECT_THAT(prior_of(c, block_named("layer2.weight", blocks)).numbers, ElementsAre(3 / std::sqrt(3.0)));
+  EXPECT_THAT(prior_of(c, block_named("layer2.bias", blocks)).numbers, ElementsAre(3));
+}
+
+// All weights and biases of a network under a hierarchical prior, as a run has it.
+Energy<double> hierarchical(const Choice& c, const Dataset& data) {
+  auto data_energy = mlp(network({2, 3, 1}), data);
+  const auto scales = learned_scales(c, data_energy->blocks());
+  Energy<double> u(std::move(data_energy));
+  u.terms.learn(scales);
+  const auto blocks = u.blocks();
+  for (const Block& b : blocks) u.terms.add(BlockPrior{b.name, b.role == Role::scale ? prior_of_scales(c) : c}, blocks);
+  u.arrange(blocks);
+  return u;
+}
+
+TEST(WithPriors, ALearnedScaleForEachLayerHasTheRightGradient) {
+  Energy<double> u = hierarchical(choice("hierarchical", {{"scale", 0.5}, {"spread", 2}}), line(10));
+  const auto blocks = u.blocks();
+  ASSERT_EQ(blocks.size(), 6u);
+  EXPECT_EQ(blocks[4].name, "layer1.log_scale");
+  EXPECT_EQ(blocks[5].name, "layer2.log_scale");
+  EXPECT_EQ(blocks[4].layer, 1u) << "parts chosen by layer take it along";
+  EXPECT_DOUBLE_EQ(blocks[4].neutral, std::log(0.5));
+  expect_gradient_matches(u, some_point(dimension_of(u), 0.7));
+  Energy<double> copy = u;
+  expect_gradient_matches(copy, some_point(dimension_of(u), 0.4));
+}
+
+// exp(-N U_prior) is the product of normal densities of weights with their normalisation, which the scale needs: from
+// one point to another U changes by the logarithm of their ratio.
+TEST(WithPriors, ALearnedScaleIsThatOfANormalisedDensity) {
+  const Dataset data = line(10);
+  const double centre = 0.5, spread = 2;
+  Energy<double> u = hierarchical(choice("hierarchical", {{"scale", centre}, {"spread", spread}}), data);
+  const auto plain = mlp(network({2, 3, 1}), data);
+  const auto log_normal = [](double x, double s) { return -x * x / (2 * s * s) - std::log(s); };
+  const auto off = [&](const std::vector<double>& q) {
+    std::vector<double> g(q.size()), of_data(q.begin(), q.begin() + 13), unused(13);
+    double sum = 0;
+    for (const Block& b : u.blocks())
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        const double x = q[b.offset + i];
+        if (b.role == Role::scale) sum += log_normal(x - std::log(centre), spread);
+        else if (b.role == Role::bias) sum += log_normal(x, centre);
+        else sum += log_normal(x, std::exp(q[b.layer == 1 ? 13 : 14]) / std::sqrt(double(b.fan_in)));
+      }
+    return 10 * (evaluated(u, q, {}, g) - evaluated(*plain, of_data, {}, unused)) + sum;
+  };
+  EXPECT_NEAR(off(some_point(15, 0.7)), off(some_point(15, 0.4, "another")), 1e-11);
 }
 
 TEST(WithPriors, AddsTheEnergiesOverTheNumberOfRowsWhateverTheBatch) {

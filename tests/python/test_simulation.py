@@ -115,8 +115,18 @@ def test_runs_begin_where_the_parameters_are_and_end_there(nn):
     averages = done.averages[done.averages["walker"] == 0]["average potential"].to_numpy()
     potential = done.run_info[done.run_info["walker"] == 0]["potential"].to_numpy()
     assert averages == pytest.approx([potential[:k + 1].mean() for k in range(100)])
-    again = nn.sample(steps=200, every=2)  # noise of its own
-    assert (again.run.samples["layer1.bias"] != done.run.samples["layer1.bias"]).any()
+
+
+def test_each_run_has_noise_of_its_own(nn):
+    start = np.full(13, 0.5)
+
+    def sampled(simulation):
+        simulation.parameters = start
+        return simulation.sample(steps=20, every=1).run.samples["layer1.bias"]
+
+    first = sampled(nn)
+    assert (sampled(nn) != first).any()
+    assert (sampled(kelvin.Simulation(NETWORK, data=(X, y), walkers=2)) == first).all()
 
 
 def test_an_integrator_of_ones_own_samples_the_law():

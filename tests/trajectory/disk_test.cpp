@@ -4,10 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "kelvin/core/toml.h"
-#include "kelvin/trajectory/inputs.h"
-#include "kelvin/trajectory/samples.h"
-#include "tests/files.h"
+#include "tests/disk_runs.h"
 #include "tests/run_contents.h"
 
 namespace kelvin {
@@ -20,36 +17,10 @@ const std::string spiral_run =
     "model = { layers = [2, 5, 1], activation = \"tanh\", loss = \"binary_cross_entropy\", prior = 1.0 }\n"
     "part.all = { step = 0.05 }\n";
 
-double no_time() { return 0; }
-
-RunEnvironment environment_for(const Disk& disk, std::size_t threads = 1) {
-  RunEnvironment environment = inputs_from();
-  environment.threads = threads;
-  environment.seconds = [&disk] { return disk.seconds(); };
-  return environment;
-}
-
-// Does something at a draw of the first walker.
-struct AtDraw : Observer {
-  std::uint64_t step;
-  std::function<void()> what;
-  AtDraw(std::uint64_t at, std::function<void()> then) : step(at), what(std::move(then)) {}
-  void draw(const Draw<float>& draw) override {
-    if (draw.walker == 0 && draw.reading.step == step) what();
-  }
-};
-
-void run_whole(const std::string& directory, RunRecord about = {}) {
-  Disk disk(directory, no_time, false, spiral_run);
-  kelvin::Run run(read_run_settings(parse_toml(spiral_run, "test")), environment_for(disk), std::move(about));
-  run.watch(disk);
-  run.go();
-}
-
 TEST(Disk, WaitsForTheDiskAtMostTenTimesInAThousandDraws) {
   const Directory directory{in_memory()};
   const std::uint64_t before = disk_waits();
-  run_whole(directory.path("run"));
+  run_whole(directory.path("run"), spiral_run);
   EXPECT_LE(disk_waits() - before, 10u);
   const Samples samples = open_samples(directory.path("run"));
   EXPECT_EQ(samples.draws, 1000u);
@@ -93,7 +64,7 @@ TEST(Disk, ASteeredRunGoesOnAndRepeatsBitForBit) {
     run.go();
   }
   expect_same(contents(directory.path("again")), contents(directory.path("run")), "steered");
-  run_whole(directory.path("plain"));
+  run_whole(directory.path("plain"), spiral_run);
   EXPECT_NE(open_samples(directory.path("plain")).block("layer1.weight", 1),
             open_samples(directory.path("run")).block("layer1.weight", 1));
 }

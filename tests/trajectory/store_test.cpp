@@ -57,8 +57,11 @@ struct Trial {
   std::filesystem::path path() const { return directory.path(""); }
   void open(std::vector<WalkerTotals> totals) {
     store.reset();
-    store = std::make_unique<Store<Real>>(
-        path(), problem, chunk, Value::Group{{"seed", 1}}, [] { return 2.5; }, std::move(totals));
+    store = std::make_unique<Store<Real>>(path(), problem, chunk,
+                                          StoreOrigin{.attributes = Value::Group{{"seed", 1}},
+                                                      .seconds = [] { return 2.5; },
+                                                      .identity = identity_of(read_record(path())),
+                                                      .totals = std::move(totals)});
   }
   void go(std::uint64_t draws) {
     Plan plan;

@@ -94,8 +94,9 @@ class Simulated:
         """The parameters at each draw."""
         columns = {**self._index, "potential": self.run.statistics["potential"].reshape(-1)}
         for name, array in self.run.samples.items():
-            for index in np.ndindex(*array.shape[2:]):
-                columns[f"{name}[{','.join(map(str, index))}]"] = array[(slice(None), slice(None), *index)].reshape(-1)
+            rows = array.reshape(array.shape[0] * array.shape[1], -1)
+            for k, index in enumerate(np.ndindex(*array.shape[2:])):
+                columns[f"{name}[{','.join(map(str, index))}]"] = rows[:, k]
         return _frame(columns)
 
     @cached_property

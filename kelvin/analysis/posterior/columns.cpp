@@ -11,9 +11,7 @@
 namespace kelvin {
 namespace {
 
-ZarrShape shape_of(const Samples& samples, const std::string& array) {
-  return read_zarr_metadata(samples.run / "samples.zarr" / array);
-}
+ZarrShape shape_of(const Samples& samples, const std::string& array) { return samples.shape(array); }
 
 }  // namespace
 

@@ -24,7 +24,7 @@ std::vector<ChosenBlock> blocks_of(const Samples& samples) {
     if (!samples.manifest.arrays.contains("posterior/" + name))
       throw Error("\"{}\" has no draws of \"{}\"; it was run with store.weights = \"none\"", samples.run.string(),
                   name);
-    const ZarrShape shape = read_zarr_metadata(samples.run / "samples.zarr" / "posterior" / name);
+    const ZarrShape shape = samples.shape("posterior/" + name);
     blocks.push_back({name, "", shape.each, offset, shape.size()});
     offset += shape.size();
   }
@@ -58,9 +58,8 @@ std::vector<ChosenQuantity> statistics(const Chosen& chosen, const std::vector<s
     constexpr std::string_view group = "sample_stats/";
     if (!place.starts_with(group)) continue;
     const std::string name = place.substr(group.size());
-    const ZarrShape shape = read_zarr_metadata(samples.run / "samples.zarr" / place);
-    const std::size_t width = shape.size();
-    const auto& each = shape.each;
+    const std::vector<std::size_t> each = samples.shape(place).each;
+    const std::size_t width = samples.shape(place).size();
     const bool per_part = width == samples.parts.size() && !each.empty();
     for (std::size_t k = 0; k < width; ++k) {
       const std::string part = per_part ? samples.parts[k] : "",

@@ -77,7 +77,7 @@ bool absent(const Chains& chains) {
 void add_statistics(Table& table, const Samples& samples) {
   for (const std::string& name : statistics_of(samples)) {
     const std::string array = "sample_stats/" + name;
-    const bool per_part = !read_zarr_metadata(samples.run / "samples.zarr" / array).each.empty();
+    const bool per_part = !samples.shape(array).each.empty();
     const auto all = columns(samples, array);
     for (std::size_t k = 0; k < all.size(); ++k)
       if (!absent(all[k]))
@@ -110,7 +110,7 @@ void add_parameters(Table& table, const Samples& samples, const std::vector<std:
   for (const std::string& block : blocks) total += width_of(samples, "posterior/" + block);
   for (const std::string& block : blocks) {
     const std::string array = "posterior/" + block;
-    const std::vector<std::size_t> shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
+    const std::vector<std::size_t> shape = samples.shape(array).each;
     const std::size_t width = width_of(samples, array);
     for (std::size_t first = 0; first < width; first += at_once) {
       std::vector<std::size_t> which(std::min(at_once, width - first));

@@ -124,15 +124,14 @@ template <class Real>
 class RowDensities {
  public:
   RowDensities(const Problem<Real>& problem, std::vector<std::uint32_t> rows)
-      : problem_(problem),
-        data_(problem.data.train),
+      : data_(problem.data.train),
         loss_(loss_named(problem.settings.model.loss)),
-        scatter_(scatter_of(problem)),
+        noise_(problem),
         rows_(std::move(rows)),
         likelihood_(*problem.train),
         outputs_(rows_.size() * likelihood_.outputs()) {
-    if (!loss_.template probabilities<Real>() && !scatter_.law)
-      throw Error("{}, so that rows have no density to be scored by", scatter_.words);
+    if (!loss_.template probabilities<Real>() && !noise_.scatter().law)
+      throw Error("{}, so that rows have no density to be scored by", noise_.scatter().words);
   }
 
   // Adds one number a row, `stride` apart.
@@ -150,32 +149,23 @@ class RowDensities {
       }
       return;
     }
-    const auto scales = scales_at(q, width);
+    noise_.take(q);
+    std::vector<NoiseAt> said(noise_.targets());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
+      noise_.read(std::span<const Real>(outputs_).subspan(i * width, width), said);
       double sum = 0;
-      for (std::size_t k = 0; k < width; ++k) {
-        const double centre = data_.target_units.original(k, double(outputs_[i * width + k]));
-        const double target = data_.target_units.original(k, data_.targets[rows_[i] * width + k]);
-        sum += scatter_.law->log_density(target - centre, scales[k]);
+      for (std::size_t k = 0; k < said.size(); ++k) {
+        const double target = data_.target_units.original(k, data_.targets[rows_[i] * said.size() + k]);
+        sum += noise_.scatter().law->log_density(target, said[k]);
       }
       out[i * stride] = sum;
     }
   }
 
  private:
-  std::vector<double> scales_at(std::span<const Real> q, std::size_t width) const {
-    if (!scatter_.scales.empty()) return scatter_.scales;
-    const std::size_t at = block_named(log_scale_block, problem_.recipe.blocks).offset;
-    std::vector<double> scales;
-    for (std::size_t k = 0; k < width; ++k)
-      scales.push_back(data_.target_units.scale_of(k) * std::exp(double(q[at + k])));
-    return scales;
-  }
-
-  const Problem<Real>& problem_;
   const Dataset& data_;
   const Loss& loss_;
-  Scatter scatter_;
+  RowNoise<Real> noise_;
   std::vector<std::uint32_t> rows_;
   PlacedLikelihood<Real> likelihood_;
   std::vector<Real> outputs_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kelvin/analysis/predictive/mixture.h"
+#include "kelvin/core/noise.h"
 #include "kelvin/core/parallel.h"
 #include "kelvin/energy/likelihood.h"
 #include "kelvin/energy/loss.h"
@@ -169,17 +170,18 @@ Predictive predict_classes(const StoredRun<Real>& run, const Dataset& data, cons
 
 // What all draws say of one row, one mixture for each target, with the row's targets if there are any.
 struct RowLaw {
+  std::size_t number;
   std::vector<Mixture> targets;
   const double* values;
 };
 
 // log of the joint density: the draws' products over the targets, averaged.
 double log_density(const RowLaw& row) {
-  const std::size_t draws = row.targets.front().centres.size();
+  const std::size_t draws = row.targets.front().at.size();
   std::vector<double> logs(draws, 0.0);
   for (std::size_t k = 0; k < row.targets.size(); ++k) {
     const Mixture& m = row.targets[k];
-    for (std::size_t d = 0; d < draws; ++d) logs[d] += m.law->log_density(row.values[k] - m.centres[d], m.scales[d]);
+    for (std::size_t d = 0; d < draws; ++d) logs[d] += m.law->log_density(row.values[k], m.at[d]);
   }
   return log_mean_exp(logs);
 }
@@ -189,6 +191,13 @@ struct RowScore {
   std::vector<double> below;
 };
 
+// The places of counts, whose distribution jumps, are evenly distributed if each is drawn within its jump (Czado,
+// Gneiting and Held 2009). The same number for a row each time.
+double place_in_jump(std::size_t row, std::size_t target) {
+  static const std::uint64_t key = stream_key(0, "place in jump");
+  return uniform({key, 0, row, 0}, target);
+}
+
 RowScore score(const RowLaw& row) {
   RowScore out;
   const double width = double(row.targets.size());
@@ -197,7 +206,7 @@ RowScore score(const RowLaw& row) {
     const double error = row.values[k] - m.mean();
     out.square += error * error / width;
     out.ranked += m.ranked_score(row.values[k]) / width;
-    if (m.law) out.below.push_back(m.distribution(row.values[k]));
+    if (m.law) out.below.push_back(m.place(row.values[k], place_in_jump(row.number, k)));
   }
   if (row.targets.front().law) out.surprise = -log_density(row);
   return out;
@@ -217,8 +226,9 @@ Regressed gathered(const std::vector<RowScore>& rows, bool noise) {
 template <class Real>
 Predictive predict_numbers(const StoredRun<Real>& run, const Dataset& data, const PredictOptions& options) {
   const Problem<Real>& problem = run.problem;
-  const Scatter scatter = scatter_of(problem);
-  const std::size_t width = problem.train->outputs(), levels = options.levels.size();
+  const RowNoise<Real> noise(problem);
+  const NoiseLaw* law = noise.scatter().law;
+  const std::size_t width = noise.targets(), outputs = problem.train->outputs(), levels = options.levels.size();
   const std::size_t draws = run.samples.walkers * ((run.samples.draws + options.every - 1) / options.every);
   Predictive out;
   out.names = data.target_names;
@@ -229,15 +239,11 @@ Predictive predict_numbers(const StoredRun<Real>& run, const Dataset& data, cons
   for (std::size_t i = 0; i < data.targets.size(); ++i)
     out.targets.push_back(data.target_units.original(i % width, data.targets[i]));
 
-  std::vector<double> scales(width * draws, 1.0);  // target by target
-  for (std::size_t k = 0; k < scatter.scales.size(); ++k)
-    std::fill_n(scales.begin() + long(k * draws), draws, scatter.scales[k]);
-  const bool learned = scatter.law && scatter.scales.empty();
-  const std::size_t log_scales = learned ? block_named(log_scale_block, problem.recipe.blocks).offset : 0;
-
   std::vector<RowScore> scores(out.targets.empty() ? 0 : data.rows), last_scores(scores.size());
-  const std::size_t group = std::clamp<std::size_t>(options.most_numbers / (width * draws), 1, data.rows);
-  std::vector<double> centres(group * width * draws);  // row by row, target by target
+  constexpr std::size_t numbers_each = sizeof(NoiseAt) / sizeof(double);
+  const std::size_t group =
+      std::clamp<std::size_t>(options.most_numbers / (numbers_each * width * draws), 1, data.rows);
+  std::vector<NoiseAt> said(group * width * draws);  // row by row, target by target
   PredictOptions of_group = options;
   for (std::size_t first = 0; first < data.rows; first += group) {
     const std::size_t count = std::min(group, data.rows - first);
@@ -247,30 +253,30 @@ Predictive predict_numbers(const StoredRun<Real>& run, const Dataset& data, cons
       };
     auto pieces = pieces_of(problem, data, first, count);
     for_each_draw(run, pieces, of_group, [&](Piece<Real>& piece, const DrawAt& at, std::span<const Real> q) {
-      for (std::size_t i = 0; i < piece.rows * width; ++i) {
-        const double x = data.target_units.original(i % width, double(piece.outputs[i]));
-        if (!std::isfinite(x)) refuse(at, piece.first + i / width);
-        centres[((piece.first - first) * width + i) * draws + at.number] = x;
+      RowNoise<Real> mine = noise;
+      mine.take(q);
+      std::vector<NoiseAt> row(width);
+      for (std::size_t i = 0; i < piece.rows; ++i) {
+        mine.read(std::span<const Real>(piece.outputs).subspan(i * outputs, outputs), row);
+        for (std::size_t k = 0; k < width; ++k) {
+          if (!std::isfinite(row[k].centre) || !std::isfinite(row[k].scale)) refuse(at, piece.first + i);
+          said[((piece.first - first + i) * width + k) * draws + at.number] = row[k];
+        }
       }
-      if (learned && piece.first == 0)
-        for (std::size_t k = 0; k < width; ++k)
-          scales[k * draws + at.number] = data.target_units.scale_of(k) * std::exp(double(q[log_scales + k]));
     });
     parallel(count, options.threads, [&](std::size_t i) {
       const double* values = out.targets.empty() ? nullptr : out.targets.data() + (first + i) * width;
-      RowLaw all{{}, values}, last{{}, values};
+      RowLaw all{first + i, {}, values}, last{first + i, {}, values};
       for (std::size_t k = 0; k < width; ++k) {
         const std::size_t place = (first + i) * width + k;
-        const auto c = std::span<const double>(centres).subspan((i * width + k) * draws, draws);
-        const auto s = std::span<const double>(scales).subspan(k * draws, draws);
-        const Mixture m{scatter.law, c, s};
+        const Mixture m{law, std::span<const NoiseAt>(said).subspan((i * width + k) * draws, draws)};
         out.mean[place] = m.mean();
         out.aleatoric[place] = m.within();
         out.epistemic[place] = m.between();
         out.total[place] = out.aleatoric[place] + out.epistemic[place];
         for (std::size_t l = 0; l < levels; ++l) out.quantiles[place * levels + l] = m.quantile(options.levels[l]);
         all.targets.push_back(m);
-        last.targets.push_back({scatter.law, c.last(1), s.last(1)});
+        last.targets.push_back({law, m.at.last(1)});
       }
       if (values) {
         scores[first + i] = score(all);
@@ -279,9 +285,9 @@ Predictive predict_numbers(const StoredRun<Real>& run, const Dataset& data, cons
     });
   }
   if (out.targets.empty()) return out;
-  Regressed all = gathered(scores, scatter.law != nullptr);
+  Regressed all = gathered(scores, law != nullptr);
   out.metrics = score_numbers(all);
-  out.last_metrics = score_numbers(gathered(last_scores, scatter.law != nullptr));
+  out.last_metrics = score_numbers(gathered(last_scores, law != nullptr));
   out.below = std::move(all.below);
   return out;
 }
@@ -305,14 +311,20 @@ double posterior_temperature(const Problem<Real>& problem) {
 template <class Real>
 Scatter scatter_of(const Problem<Real>& problem) {
   const Loss& loss = loss_named(problem.settings.model.loss);
-  const std::size_t width = problem.train->outputs();
+  const std::size_t width = loss.targets_of(problem.train->outputs());
   const Units& units = problem.data.train.target_units;
   if (!loss.noise) return {nullptr, {}, fmt::format("loss {} stands for no law of noise", loss.name)};
-  if (loss.has_scale) {
-    const double scale = problem.settings.model.scale;
-    if (scale == 0) return {loss.noise, {}, fmt::format("{} noise, its scale learned", loss.noise->name)};
-    return {loss.noise, std::vector<double>(width, scale),
-            fmt::format("{} noise of the fixed scale {:.4g}", loss.noise->name, scale)};
+  if (!loss.noise_scale) {
+    const ModelSettings& model = problem.settings.model;
+    std::string words = fmt::format("{} noise", loss.noise->name);
+    if (loss.own_widths) words += ", its scale an output of the network";
+    else if (loss.has_scale && model.scale == 0) words += ", its scale learned";
+    else if (loss.has_scale) words += fmt::format(" of the fixed scale {:.4g}", model.scale);
+    if (loss.shape) {
+      const double given = model.*loss.shape->given;
+      words += fmt::format(", {} {}", loss.shape->meaning, given == 0 ? "learned" : fmt::format("{:.4g}", given));
+    }
+    return {loss.noise, std::vector<double>(loss.has_scale && model.scale != 0 ? width : 0, model.scale), words};
   }
   const double temperature = posterior_temperature(problem);
   if (!(temperature > 0))
@@ -326,6 +338,26 @@ Scatter scatter_of(const Problem<Real>& problem) {
   out.words = fmt::format("loss {} at posterior temperature {:.4g} stands for {} noise of scale {:.4g}", loss.name,
                           temperature, loss.noise->name, out.scales[0]);
   return out;
+}
+
+template <class Real>
+RowNoise<Real>::RowNoise(const Problem<Real>& problem)
+    : loss_(&loss_named(problem.settings.model.loss)),
+      scatter_(scatter_of(problem)),
+      units_(problem.data.train.target_units),
+      targets_(loss_->targets_of(problem.train->outputs())),
+      noise_(problem.settings.model, units_, problem.recipe.blocks, targets_),
+      scales_(targets_),
+      row_(problem.train->outputs()) {}
+
+template <class Real>
+void RowNoise<Real>::read(std::span<const Real> outputs, std::span<NoiseAt> to) {
+  std::ranges::copy(outputs, row_.begin());
+  to_original(*loss_, units_, row_);
+  for (std::size_t k = 0; k < targets_; ++k) {
+    to[k] = noise_at(*loss_, units_, row_, k, scales_[k]);
+    if (!scatter_.scales.empty()) to[k].scale = scatter_.scales[k];
+  }
 }
 
 template <class Real>
@@ -352,6 +384,8 @@ template double posterior_temperature(const Problem<float>&);
 template double posterior_temperature(const Problem<double>&);
 template Scatter scatter_of(const Problem<float>&);
 template Scatter scatter_of(const Problem<double>&);
+template class RowNoise<float>;
+template class RowNoise<double>;
 template void check_predicts(const StoredRun<float>&);
 template void check_predicts(const StoredRun<double>&);
 template Predictive predict(const StoredRun<float>&, const Dataset&, const PredictOptions&);

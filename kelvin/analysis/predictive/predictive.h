@@ -3,7 +3,7 @@
 #pragma once
 #include "kelvin/analysis/predictive/calibration.h"
 #include "kelvin/analysis/stored_run.h"
-#include "kelvin/energy/noise_law.h"
+#include "kelvin/energy/likelihood.h"
 
 namespace kelvin {
 
@@ -15,11 +15,33 @@ double posterior_temperature(const Problem<Real>&);
 // How targets scatter about the outputs of a network, by the loss and the temperature of its run.
 struct Scatter {
   const NoiseLaw* law = nullptr;  // null: the run says nothing of it
-  std::vector<double> scales;     // one per output, in units of the targets; empty: every draw has its own
+  std::vector<double> scales;     // one per target, in its units; empty: the draws say it
   std::string words;              // which it was
 };
+
 template <class Real>
 Scatter scatter_of(const Problem<Real>&);
+
+// What draws of a run say of the targets of rows.
+template <class Real>
+class RowNoise {
+ public:
+  explicit RowNoise(const Problem<Real>&);
+  const Scatter& scatter() const { return scatter_; }
+  std::size_t targets() const { return targets_; }  // of a row
+  void take(std::span<const Real> q) { noise_.read(q, scales_); }
+  // Of each target, in its units, by the draw that was taken; `outputs` of the row are as the network gives them.
+  void read(std::span<const Real> outputs, std::span<NoiseAt> to);
+
+ private:
+  const Loss* loss_;
+  Scatter scatter_;
+  Units units_;
+  std::size_t targets_;
+  NoiseOfDraws noise_;
+  std::vector<Scale> scales_;
+  std::vector<double> row_;
+};
 
 struct PredictOptions {
   std::size_t every = 1, threads = 1;

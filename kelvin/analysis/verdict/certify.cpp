@@ -50,8 +50,9 @@ class Quantities {
       for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) truth_.push_back(std::size_t(data.targets[i]));
     }
     network_ = std::make_unique<PlacedLikelihood<Real>>(*(problem.test ? problem.test : problem.train));
-    units_ = data.target_units;
-    probabilities_ = loss_named(problem.settings.model.loss).template probabilities<Real>();
+    loss_ = &loss_named(problem.settings.model.loss);
+    if (!data.has_classes()) units_ = data.target_units;
+    probabilities_ = loss_->template probabilities<Real>();
     const std::size_t outputs = network_->outputs(), width = probabilities_ && outputs == 1 ? 2 : outputs;
     const std::vector<std::string>& columns = probabilities_ ? data.classes : data.target_names;
     for (std::size_t i = 0; i < std::min(data.rows, most_rows); ++i) {
@@ -88,7 +89,12 @@ class Quantities {
       if (!truth_.empty()) out.push_back(sum / double(truth_.size()));
       out.insert(out.end(), values_.begin(), values_.end());
     } else {
-      for (std::size_t i = 0; i < outputs_.size(); ++i) out.push_back(units_.original(i % width, double(outputs_[i])));
+      std::vector<double> row(width);
+      for (std::size_t i = 0; i < outputs_.size(); i += width) {
+        for (std::size_t k = 0; k < width; ++k) row[k] = double(outputs_[i + k]);
+        to_original(*loss_, units_, row);
+        out.insert(out.end(), row.begin(), row.end());
+      }
     }
   }
 
@@ -97,6 +103,7 @@ class Quantities {
   std::size_t averages_ = 0;
   std::vector<std::size_t> coordinates_;
   std::unique_ptr<PlacedLikelihood<Real>> network_;  // null for a toy
+  const Loss* loss_ = nullptr;
   Units units_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> truth_;  // classes of these rows

@@ -21,7 +21,6 @@ using Judgements = std::vector<Judgement>;
 constexpr double sure = 4;               // standard errors that a deviation must have
 constexpr double matters = 0.02;         // relative deviations below this do no harm
 constexpr double fewest_effective = 50;  // independent draws, or an error means nothing
-constexpr double highest_rhat = 1.01;
 
 bool off(const KnownMean& m, double target) {
   return std::abs(m.value - target) > sure * m.error && std::abs(m.value - target) > matters;
@@ -31,31 +30,6 @@ std::string percent(double value, double error) {
 }
 
 // ---- of any run
-
-// Not finite, or so far from the rest that it is on its way there.
-Judgements finite(const Evidence& e) {
-  std::size_t broken = 0, first = e.samples.draws;
-  Chains known = {{}};
-  for (const auto& x : e.potential)
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (std::isfinite(x[i])) known[0].push_back(x[i]);
-      else {
-        ++broken;
-        first = std::min(first, i);
-      }
-  if (broken)
-    return {{fault, fmt::format("the potential is not finite in {} draws, first in draw {}: the run blew up; halve the "
-                                "step and run again",
-                                broken, first)}};
-  const double middle = quantile(known, 0.5), half = quantile(known, 0.75) - quantile(known, 0.25);
-  const double highest = *std::max_element(known[0].begin(), known[0].end());
-  constexpr double absurd = 1e6;
-  if (half > 0 && highest - middle > absurd * half)
-    return {{fault, fmt::format("the potential reaches {:.3g} where {:.3g} is usual: the run blew up; halve the step "
-                                "and run again",
-                                highest, middle)}};
-  return {{fine, "the potential is finite in every draw"}};
-}
 
 Judgements finished(const Evidence& e) {
   if (e.samples.record.has_finished()) return {};
@@ -121,6 +95,25 @@ Judgements acceptance(const Evidence& e) {
     return {{fault, fmt::format("only {:.0f} % of the proposals were accepted: the step is too large; halve it",
                                 100 * lowest)}};
   return {{fine, fmt::format("at least {:.0f} % of the proposals of each walker were accepted", 100 * lowest)}};
+}
+
+// Of schemes without a Metropolis test whose step was learnt.
+Judgements jumps(const Evidence& e) {
+  double before = 0, after = 0;
+  for (const LearntRecord& walker : e.samples.record.learnt) {
+    before += walker.put_back.value_or(0);
+    after += walker.put_back_later.value_or(0);
+  }
+  if (after > 0)
+    return {{fault, fmt::format("the energy of walkers jumped {:.0f} times after the warm-up, and they were put back "
+                                "with a smaller step: the step is too large in places; use half of adapt.disagreement, "
+                                "more friction, or scheme = \"nuts\"",
+                                after)}};
+  if (before > 0)
+    return {{fine, fmt::format("the energy of walkers jumped {:.0f} times in the warm-up, which made the step smaller, "
+                               "and not after it",
+                               before)}};
+  return {};
 }
 
 // Walkers that learnt from the same law found much the same.
@@ -329,32 +322,6 @@ Judgements length(const Evidence& e) {
                              double(worst->time.draws) / worst->time.tau, worst->time.tau, worst->quantity.name)}};
 }
 
-Judgements agreement(const Evidence& e) {
-  const JudgedQuantity* worst = least_agreed(e);
-  if (!worst) return {};
-  const double together = worst->convergence.rhat;
-  Judgements out;
-  if (together <= highest_rhat)
-    out.push_back({fine, fmt::format("rhat is at most {:.4f} ({})", together, worst->quantity.name)});
-  else {
-    double alone = 0;  // the worst of each walker's halves
-    for (const auto& x : worst->quantity.chains) alone = std::fmax(alone, rhat({x}));
-    const bool stuck = worst->quantity.chains.size() > 1 && alone - 1 < (together - 1) / 2 && !worst->time.missing;
-    out.push_back({fault, fmt::format("chains disagree: rhat of {} is {:.3g}, above {}; {}", worst->quantity.name,
-                                      together, highest_rhat,
-                                      stuck ? "each walker is settled by itself, so they sit in different places: "
-                                              "run much longer, or hotter, until they cross between them"
-                                            : "the walkers still move on: run longer, with a longer warm-up")});
-  }
-  if (e.samples.walkers == 1)
-    out.push_back({unknown, "one walker cannot disagree with another: rhat compares its halves only; use walkers = 4"});
-  else if (worst->quantity.chains.size() == 1)
-    out.push_back({unknown,
-                   "the walkers are coupled and count as one chain, which cannot disagree with another: rhat "
-                   "compares its halves only; use coupling.ensembles = 2"});
-  return out;
-}
-
 // ---- of training
 
 // Means of the last tenth of a curve, and of the tenth before its last quarter.
@@ -413,20 +380,23 @@ Judgements validation(const Evidence& e) {
 constexpr std::string_view set_temperatures = "the temperatures that were set";
 
 constexpr Check all_diagnose_checks[] = {
-    {"finite", Of::both, finite, "the potential of every draw is a number", "potential"},
+    {"finite", Of::both, judge_extremes, "every draw is a number, and none is orders of magnitude off the others"},
     {"constraints", Of::both, residuals, "stored residuals of constraints are 0 up to rounding"},
     {"divergences", Of::sampling, divergences, "no proposal raises the energy by more than 1000 T"},
     {"acceptance", Of::sampling, acceptance, "share of accepted proposals"},
     {"depth", Of::sampling, depth, "paths of N that were cut off"},
     {"energy errors", Of::sampling, energy_errors, "of steps whose p has unit length: their mean square is small"},
     {"weights", Of::sampling, weights, "what weighted draws are worth, and the steps that a tempo made"},
+    {"jumps", Of::sampling, jumps, "no walker had to be put back because its energy jumped"},
     {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
     {"exchange", Of::sampling, judge_exchange, "positions travel through all temperatures of [exchange]"},
     {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)",
      set_temperatures},
     {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set",
      set_temperatures},
-    {"agreement", Of::sampling, agreement, "rank-normalised split R-hat of what the network says is below 1.01"},
+    {"agreement", Of::sampling, judge_agreement,
+     "rank-normalised split R-hat of what the network says is below 1.01; of networks with hidden layers, that of each "
+     "walker by itself below 1.1"},
     {"length", Of::sampling, length, "each walker has 50 autocorrelation times"},
     {"drift", Of::sampling, drift, "the slope of the energy over the draws is 0 within its error", "energy"},
     {"energy changes", Of::sampling, energy_changes, "E-BFMI of schemes with proposals is above 0.3"},

@@ -71,10 +71,10 @@ void score_draws(const StoredRun<Real>& run, std::size_t most, const std::functi
             mcse_mean(ensemble_means(at->second, walkers_together(samples))));
 }
 
-// Summed over the walkers; nan for a run without a checkpoint that can be read.
+// Summed over the walkers; nan for a run without a checkpoint.
 template <class Real>
 double evaluations(const StoredRun<Real>& run) {
-  if (!has_checkpoint(run.samples.run)) return NAN;
+  if (!has_checkpoint(run.samples.run) && !run.samples.manifest.checkpoint) return NAN;
   return double(read_checkpoint(run.samples.run, settings_checksum(run.samples.record.settings)).run.evaluations);
 }
 

@@ -31,6 +31,10 @@ struct KnownMean {
 };
 KnownMean known_mean(const Chains&);
 
+// Checks with files of their own.
+std::vector<Judgement> judge_extremes(const Evidence&);
+std::vector<Judgement> judge_agreement(const Evidence&);
+
 // The first sentence is the verdict; then one for each fault, worst first as in the table of checks.
 Finding diagnose(const Samples&);
 

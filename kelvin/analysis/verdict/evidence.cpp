@@ -11,6 +11,7 @@
 #include "kelvin/analysis/stored_run.h"
 #include "kelvin/core/entry.h"
 #include "kelvin/dynamics/constraint.h"
+#include "kelvin/energy/loss.h"
 #include "kelvin/energy/prior.h"
 #include "kelvin/trajectory/zarr.h"
 
@@ -94,6 +95,49 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
   return part;
 }
 
+// What a network with hidden layers says of some rows, where the run has not stored it and can be rebuilt: by what it
+// says its walkers are compared, not by weights.
+std::vector<Quantity> computed_predictions(const Samples& samples) {
+  constexpr double most_products = 2e10, most_rows = 10;
+  const RunSettings& settings = samples.record.settings;
+  const double draws = double(samples.draws * samples.walkers);
+  if (settings.model.layers.items().size() < 3 || settings.store.weights == "none" ||
+      samples.record.targets.steps > 0 || draws * double(samples.record.parameters) * most_rows > most_products)
+    return {};
+  std::vector<Quantity> out;
+  const auto silent = [](std::string_view) {};
+  with_stored_run(samples, silent, [&]<class Real>(const StoredRun<Real>& run) {
+    const Problem<Real>& problem = run.problem;
+    const Dataset& data = problem.test ? problem.data.test : problem.data.train;
+    const std::size_t rows = std::min(data.rows, std::size_t(most_rows)), width = problem.train->outputs();
+    const Inputs<Real> inputs(data.inputs, 0, rows, data.input_count());
+    const auto probabilities = loss_named(settings.model.loss).template probabilities<Real>();
+    const std::size_t numbers = probabilities ? std::max<std::size_t>(2, width) : width;
+    PlacedFunction<Real> network = problem.function();
+    std::vector<Real> outputs(rows * width), said(rows * numbers);
+    for (std::size_t k = 0; k < std::min(said.size(), std::size_t(most_rows)); ++k)
+      out.push_back({fmt::format("prediction[{},{}]", k % rows, k % numbers), Chains(samples.walkers)});
+    run.each_point(1, [&](std::size_t, std::size_t walker, std::span<const Real> q) {
+      network.predict(q, inputs, outputs);
+      if (probabilities) probabilities(rows, width, outputs.data(), said.data());
+      else said = outputs;
+      for (std::size_t k = 0; k < out.size(); ++k)  // of row k, a number that is another one from row to row
+        out[k].chains[walker].push_back(double(said[(k % rows) * numbers + k % numbers]));
+    });
+  });
+  return out;
+}
+
+std::vector<Quantity> known_predictions(const Samples& samples) {
+  std::vector<Quantity> out = stored_predictions(samples);
+  if (std::ranges::any_of(out, [](const Quantity& q) { return q.name.starts_with("prediction"); })) return out;
+  try {
+    for (Quantity& q : computed_predictions(samples)) out.push_back(std::move(q));
+  } catch (const Error&) {  // its data are elsewhere: the checks say what they miss
+  }
+  return out;
+}
+
 void judge(Evidence& e, Quantity quantity) {
   const Convergence c = ensemble_convergence(quantity.chains, e.together);
   quantity.chains = ensemble_means(quantity.chains, e.together);
@@ -142,13 +186,13 @@ Evidence evidence_of(const Samples& samples) {
     }
   if (e.training) return e;
   if (!potential.empty()) judge(e, {"potential", potential});
-  for (Quantity& q : stored_predictions(samples)) judge(e, std::move(q));
+  for (Quantity& q : known_predictions(samples)) judge(e, std::move(q));
   const std::size_t most = samples.record.imported() ? most_imported : few_parameters;
   if (e.settings.model.layers.empty() && samples.record.parameters <= most)
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);
-        const auto shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
+        const auto shape = samples.shape(array).each;
         for (std::size_t k = 0; k < all.size(); ++k) judge(e, {entry_name(block, k, shape), std::move(all[k])});
       }
   return e;

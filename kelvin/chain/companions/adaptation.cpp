@@ -5,11 +5,17 @@
 #include <cmath>
 
 #include "kelvin/chain/companion.h"
+#include "kelvin/chain/companions/refuge.h"
 #include "kelvin/chain/stiffness.h"
 #include "kelvin/numeric/linear.h"
 #include "kelvin/numeric/sums.h"
 
 namespace kelvin {
+
+namespace {
+constexpr double no_bound = 1e300;
+constexpr double stiffest = 1;  // h^2 times the largest curvature; the limit of stability is 4
+}  // namespace
 
 // Paces are tried from ten times the guess downwards: large steps are the cheaper mistake.
 void DualAveraging::restart(double pace) { *this = {.centre = std::log(10 * pace), .log_pace = std::log(pace)}; }
@@ -98,10 +104,33 @@ bool Adaptation::agreed(std::uint64_t step, const Temperatures& now) {
   if (step != *next) return false;
   const double apart = half_kick_ / agreements_, most = tuning_.adapt.disagreement;
   const double heat = (kinetic_ - half_kick_) / agreements_ - 1;  // the last half kick's own noise does not count
-  if (tuning_.adapt.step) pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 2.0) : 0.25;
+  if (tuning_.adapt.step) {
+    pace_ *= std::isfinite(apart) ? std::clamp(std::sqrt(most / apart), 0.25, 2.0) : 0.25;
+    pace_ = std::min(pace_, most_);
+  }
+  if (step != windows_.ends.back()) most_ = no_bound;
   if (tuning_.adapt.friction && heat > most) friction_ *= std::min(2.0, heat / most);
   kinetic_ = half_kick_ = agreements_ = 0;
   return true;
+}
+
+bool Adaptation::looks_at(std::uint64_t step) const {
+  constexpr std::uint64_t looks = 4, apart = 25;  // steps that are worth one
+  const auto next = std::lower_bound(windows_.ends.begin(), windows_.ends.end(), step);
+  const std::uint64_t begin = next == windows_.ends.begin() ? 0 : *(next - 1);
+  const std::uint64_t end = next == windows_.ends.end() ? tuning_.warmup : *next;
+  return (step - begin) % std::max(apart, (end - begin) / looks) == 0;
+}
+
+void Adaptation::stand(double stiffness) {
+  most_ = std::min(most_, pace_ * std::sqrt(stiffest / stiffness));
+  pace_ = std::min(pace_, most_);
+}
+
+void Adaptation::jumped() {
+  most_ = std::min(most_, pace_ / 2);
+  pace_ = most_;
+  kinetic_ = half_kick_ = agreements_ = 0;
 }
 
 void Adaptation::erred(std::uint64_t step, double square) {
@@ -156,6 +185,7 @@ std::vector<double> Adaptation::factor() {
       }
     out = Cholesky(C).lower();
   }
+  most_ = no_bound;  // paces of other coordinates
   points_ = 0;
   std::fill(mean_.begin(), mean_.end(), 0);
   std::fill(squares_.begin(), squares_.end(), 0);
@@ -165,6 +195,7 @@ std::vector<double> Adaptation::factor() {
 void Adaptation::fields(Archive& field) {
   field("pace", pace_);
   field("friction", friction_);
+  field("most", most_);
   field("averaging", averaging_);
   field("kinetic", kinetic_);
   field("half_kick", half_kick_);
@@ -197,18 +228,38 @@ class WarmUp final : public Companion<Real> {
 
   void start(Chain<Real>& chain) override {
     if (tuner_.by_acceptance()) guess_pace(chain);
+    if (!returns(chain)) return;
+    chain.evaluate(0);
+    stay_stable(chain, careful);
+    refuge_.begin(chain);
+  }
+  void moved(Chain<Real>& chain) override {
+    if (!returns(chain)) return;
+    chain.evaluate(0);
+    refuge_.begin(chain);
   }
   void before(Chain<Real>& chain) override {
+    chain.step_record().may_diverge = returns(chain);
     if (!tuner_.by_energy() || !tuner_.learns_at(chain.steps() + 1)) return;
     before_.take(chain.now());
     chain.step_record().may_diverge = true;  // a step that blows up is taken back
   }
   void after(Chain<Real>& chain) override {
+    if (returns(chain)) {
+      if (refuge_.lost(chain)) return put_back(chain);
+      refuge_.watch(chain);
+    }
     if (!tuner_.learns_at(chain.steps())) return;
     learn(chain);
     tell(chain);
   }
-  void fields(Archive& field) override { tuner_.fields(field); }
+  void fields(Archive& field) override {
+    tuner_.fields(field);
+    const std::string prefix = field.prefix;
+    field.prefix += "refuge.";
+    refuge_.fields(field);
+    field.prefix = prefix;
+  }
 
  private:
   static const Recipe& checked(const Recipe& recipe) {
@@ -220,6 +271,34 @@ class WarmUp final : public Companion<Real> {
       throw Error("adapt.friction scales the friction of \"{}\", which must be above 0 and finite, not from {} to {}",
                   scheme.text, least, most);
     return recipe;
+  }
+
+  // Without a Metropolis test nothing else holds back a walker whose step has become too long where it is.
+  bool returns(Chain<Real>& chain) const {
+    return tuner_.by_temperatures() && chain.recipe().tuning.adapt.step && chain.temperature() > 0;
+  }
+
+  // After the warm-up the step changes for this reason only, which the record tells.
+  void put_back(Chain<Real>& chain) {
+    constexpr double less = 0.8, hopeless = 1e-12;
+    ChainState<Real>& state = chain.now();
+    const bool learns = tuner_.learns_at(state.steps);
+    if (learns) {
+      tuner_.jumped();
+      tell(chain);
+      ++state.put_back;
+    } else {
+      state.pace *= less;
+      ++state.put_back_later;
+      chain.step_record().diverging = true;
+    }
+    refuge_.go_back(chain);
+    chain.evaluate(0);  // what is read of this step is of the place returned to
+    if (state.pace < hopeless)
+      throw Error(
+          "the energy of walker {} jumps with any step, however small: it was put back {} times by step {}; U is not "
+          "finite or not continuous there: give a prior, or another start",
+          chain.walker(), state.put_back + state.put_back_later, state.steps);
   }
 
   void tell(Chain<Real>& chain) const {
@@ -264,11 +343,11 @@ class WarmUp final : public Companion<Real> {
   }
 
   // Temperatures are means over all directions and say nothing of a single stiff one.
-  void stay_stable(Chain<Real>& chain) {
-    constexpr double stiffest = 1;  // h^2 times the largest curvature; the limit of stability is 4
+  void stay_stable(Chain<Real>& chain, int gradients) {
     tell(chain);
     chain.schedule();
-    if (const double now = stiffness(chain); now > stiffest) tuner_.slow_down(std::sqrt(stiffest / now));
+    if (const double now = stiffness(chain, gradients); now > 0) tuner_.stand(now);
+    tell(chain);
   }
 
   // Momenta of unit length: the step by its energy error, the friction by how far positions stay correlated.
@@ -315,13 +394,16 @@ class WarmUp final : public Companion<Real> {
       chain.stand_on(tuner_.factor());
       changed = true;
     }
-    if (!changed || !chain.recipe().tuning.adapt.step) return;
-    if (tuner_.by_acceptance()) guess_pace(chain);
-    else if (!unit_speed) stay_stable(chain);
+    if (!chain.recipe().tuning.adapt.step) return;
+    if (changed && tuner_.by_acceptance()) guess_pace(chain);
+    if (tuner_.by_temperatures() && (changed || tuner_.looks_at(steps))) stay_stable(chain, changed ? careful : quick);
   }
+
+  static constexpr int careful = 12, quick = 6;  // gradients for a look at the curvature
 
   Adaptation tuner_;
   PhasePoint<Real> before_;
+  Refuge<Real> refuge_;
 };
 
 }  // namespace

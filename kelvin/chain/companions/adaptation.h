@@ -45,6 +45,10 @@ class Adaptation {
   void accepted(std::uint64_t step, double statistic);
   bool agreed(std::uint64_t step, const Temperatures&);  // whether it has changed something
   void slow_down(double factor) { pace_ *= factor; }
+  // Without proposals the stability of a step is looked at four times in each window and after the last.
+  bool looks_at(std::uint64_t step) const;
+  void stand(double stiffness);  // h^2 times the largest curvature: no longer steps than it allows in this window
+  void jumped();                 // nor than half of one that blew up
   void erred(std::uint64_t step, double square);  // of a step's energy error, per degree of freedom
   struct Straying {
     double step, friction;  // without what is learnt of the friction
@@ -64,6 +68,7 @@ class Adaptation {
   Windows windows_;
   std::vector<double> temperature_;  // of each number of q; 0 for what never moves
   double pace_ = 1, friction_ = 1;
+  double most_ = 1e300;  // the largest pace that this window allows
   DualAveraging averaging_;
   double kinetic_ = 0, half_kick_ = 0, agreements_ = 0;  // sums over the second half of the present window
   EnergyAveraging by_error_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "apps/cli/command.h"
+#include "apps/cli/draws.h"
 #include "apps/cli/progress.h"
 #include "kelvin/core/choice.h"
 #include "kelvin/core/settings.h"
@@ -33,7 +34,7 @@ struct AnalysisArguments {
     if (row.needs == Needs::run_file) file.fields(field);
     else if (row.needs == Needs::runs || row.needs == Needs::several)
       field("runs", runs, "directories of runs", argument);
-    else field("run", run, "directory of a run", argument);
+    else field("run", run, row.draws_alone ? directory_or_draws : "directory of a run", argument);
   }
   template <class Visit>
   void common_fields(const Analysis& row, Visit&& field) {
@@ -73,8 +74,8 @@ Subject subject_in(const Analysis& row, const AnalysisArguments& arguments) {
     fill_in_temperatures(subject.settings, Choice("posterior"));
     return subject;
   }
-  for (const std::string& run : arguments.runs) subject.runs.push_back(open_samples(run));
-  if (arguments.runs.empty()) subject.runs.push_back(open_samples(arguments.run));
+  for (const std::string& run : arguments.runs) subject.runs.push_back(samples_at(run));
+  if (arguments.runs.empty()) subject.runs.push_back(samples_at(arguments.run));
   subject.settings = settings_with(subject.run(), arguments.data);
   return subject;
 }

@@ -55,6 +55,7 @@ Command evaluate_command();
 Command summary_command();
 Command report_command();
 Command export_command();
+Command import_command();
 Command encode_command();
 Command list_command();
 Command check_command();

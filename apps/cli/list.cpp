@@ -7,6 +7,7 @@
 #include "apps/cli/command.h"
 #include "kelvin/analysis/analysis.h"
 #include "kelvin/core/record.h"
+#include "kelvin/core/tati.h"
 #include "kelvin/core/text.h"
 #include "kelvin/data/augmentation.h"
 #include "kelvin/data/batch.h"
@@ -110,6 +111,12 @@ Table analysis_table() {
   return t;
 }
 
+Table tati_table() {
+  Table t;
+  for (const TatiName& n : tati_names()) t.row({{"name", n.name}, {"kind", n.kind}, {"here", n.here}});
+  return t;
+}
+
 struct List {
   std::string_view name, meaning;
   Table (*table)();
@@ -145,6 +152,7 @@ const List lists[] = {
     {"toys", "potentials with known answers", [] { return rows_with_parameters(toys()); }},
     {"analyses", "what `kelvin analyse` finds in a run", analysis_table},
     {"measures", "what experiments measure of a run", [] { return rows_with_meaning(measures()); }},
+    {"tati", "names of TATi, and what the same is here (docs/tati.md)", tati_table},
 };
 
 std::string names_of_lists() {

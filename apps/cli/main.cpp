@@ -74,8 +74,9 @@ struct ProgramArguments {
 constexpr Command (*before_analyses[])() = {new_command,   data_command,   model_command,
                                             train_command, sample_command, resume_command,
                                             watch_command, verify_command, summary_command};
-constexpr Command (*after_analyses[])() = {report_command, export_command,     encode_command, evaluate_command,
-                                           check_command,  experiment_command, list_command,   page_command};
+constexpr Command (*after_analyses[])() = {report_command,     export_command,   import_command,
+                                           encode_command,     evaluate_command, check_command,
+                                           experiment_command, list_command,     page_command};
 
 void run_program(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == "--version") return print(std::string(version()) + "\n");

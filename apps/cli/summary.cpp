@@ -2,6 +2,7 @@
 #include "kelvin/analysis/posterior/summary.h"
 
 #include "apps/cli/command.h"
+#include "apps/cli/draws.h"
 #include "apps/cli/progress.h"
 
 namespace kelvin::cli {
@@ -13,14 +14,14 @@ struct SummaryArguments {
   bool parameters = false, json = false;
   template <class Visit>
   void fields(Visit&& field) {
-    field("run", run, "directory of a run", argument);
+    field("run", run, directory_or_draws, argument);
     field("parameters", parameters, "a row for every parameter (the default up to 20 of them)");
     field("json", json, "print the rows as JSON");
   }
 };
 
 void summarise(const SummaryArguments& arguments) {
-  const Samples samples = open_samples(arguments.run);
+  const Samples samples = samples_at(arguments.run);
   const bool few = samples.record.parameters <= 20;
   Progress progress(100, "%", few || arguments.json);
   const Finding finding = summary(samples, arguments.parameters || few, [&](std::size_t done, std::size_t of) {
@@ -29,7 +30,7 @@ void summarise(const SummaryArguments& arguments) {
   progress.finish();
   if (arguments.json) print(finding.tables.front().table, true);
   else print(finding, false);
-  if (!arguments.parameters) keep(arguments.run, finding);  // a row for every weight is too much for a report
+  if (!arguments.parameters) keep(samples.run, finding);  // a row for every weight is too much for a report
 }
 
 }  // namespace

@@ -67,28 +67,33 @@ constexpr Analysis all_analyses[] = {
      .ask = ask_diagnose,
      .in_report = has_draws,
      .verdict = true,
+     .draws_alone = true,
      .meaning = "what is wrong with a run and what to change, in words",
      .example = "kelvin diagnose runs/spiral"},
     {.name = "averages",
      .family = "analyse",
      .needs = Needs::draws,
      .ask = ask_averages,
+     .draws_alone = true,
      .meaning = "means with their Monte Carlo errors, of each walker and of all"},
     {.name = "autocorrelation",
      .family = "analyse",
      .needs = Needs::draws,
      .ask = ask_autocorrelation,
+     .draws_alone = true,
      .meaning = "autocorrelation functions and times, by two estimators; refused below 50 times of draws"},
     {.name = "covariance",
      .family = "analyse",
      .needs = Needs::draws,
      .ask = ask_covariance,
+     .draws_alone = true,
      .meaning = "eigenvalues of the covariance of the parameters, the directions kept for others, and how fast each is "
                 "explored"},
     {.name = "diffusion_map",
      .family = "analyse",
      .needs = Needs::draws,
      .ask = ask_diffusion_map,
+     .draws_alone = true,
      .meaning = "slow coordinates of the draws: eigenvalues and rates of a diffusion on them"},
     {.name = "exchange",
      .family = "analyse",
@@ -112,6 +117,7 @@ constexpr Analysis all_analyses[] = {
      .family = "analyse",
      .needs = Needs::draws,
      .ask = ask_free_energy,
+     .draws_alone = true,
      .meaning = "-T log density along one coordinate, and its highest barrier"},
     {.name = "leave_one_out",
      .family = "analyse",
@@ -130,6 +136,7 @@ constexpr Analysis all_analyses[] = {
      .needs = Needs::draws,
      .ask = ask_weights,
      .in_report = has_few_weights,
+     .draws_alone = true,
      .meaning = "histograms of each block over time, its largest weight and its share near zero"},
     {.name = "line",
      .family = "landscape",
@@ -219,6 +226,10 @@ Subject subject_of(const Samples& samples) { return {.runs = {samples}, .setting
 Found find(const Analysis& row, const Question& question, const Subject& subject, const Progress& progress) {
   if (row.needs == Needs::draws && subject.run().draws == 0)
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", subject.run().run.string());
+  for (const Samples& samples : subject.runs)
+    if (samples.record.imported() && !row.draws_alone)
+      throw Error("\"{}\" holds draws alone; {} needs a run of kelvin, with its model and data",
+                  samples.record.source.value(), row.name);
   Found found = question.find(subject, progress);
   found.finding.name = finding_name(row);
   for (Finding& finding : found.each) finding.name = found.finding.name;

@@ -65,6 +65,7 @@ struct Analysis {
   bool verdict = false;                         // its words are what a report says of the run
   bool kept = true;                             // with the run, as analysis/NAME.json
   bool threads = false, other_data = false;     // uses several; may be asked with other data than the run's
+  bool draws_alone = false;                     // needs nothing but draws, of whatever program
   std::string_view meaning = "", example = "";
 };
 std::span<const Analysis> analyses();  // in the order in which a report shows them

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kelvin/core/error.h"
+#include "kelvin/core/tati.h"
 
 namespace kelvin {
 namespace {
@@ -156,6 +157,9 @@ void assign(std::vector<double>& out, const Value& v, const std::string& key) {
 }
 
 std::string suggestion(std::string_view given, const std::vector<std::string>& known) {
+  const std::size_t dashes = std::min(given.find_first_not_of('-'), given.size());
+  if (const TatiName* from = tati_name(given.substr(dashes)))
+    return fmt::format("; the {} \"{}\" of TATi is here: {}", from->kind, from->name, from->here);
   if (given.size() > 100) return "";  // no name is near, and the distance would take long to find
   const auto near = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return edit_distance(given, a) < edit_distance(given, b);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "kelvin/core/choice.h"
+#include "kelvin/core/tati.h"
 
 namespace kelvin {
 namespace {
@@ -92,7 +93,7 @@ struct Parser {
     std::vector<std::string> names;
     for (const NamedScheme& s : all_schemes) names.emplace_back(s.name);
     throw Error("no letter '{}' in scheme \"{}\"; known letters: {}; `kelvin list schemes` shows the named ones{}", c,
-                text, symbols, suggestion(lower(text), names));
+                text, symbols, suggestion(tati_name(text) ? std::string(text) : lower(text), names));
   }
 
   int repeats() {

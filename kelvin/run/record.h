@@ -180,7 +180,7 @@ struct SteeredPhase {
 
 struct RunRecord {
   std::string kelvin, command, command_line, created_at, directory, data_checksum;
-  std::optional<std::string> machine, stopped;
+  std::optional<std::string> machine, stopped, source;
   RunSettings settings;
   std::size_t rows = 0, parameters = 0;
   std::vector<std::string> blocks, parts;
@@ -200,12 +200,13 @@ struct RunRecord {
   template <class Visit>
   void fields(Visit&& field) {
     field("kelvin", kelvin, "version of the program");
-    field("command", command, "train or sample");
+    field("command", command, "train or sample; import for draws of another program");
     field("command_line", command_line, "as it was given");
     field("created_at", created_at, "when the run began");
     field("directory", directory, "where it was started: names of files are relative to it");
     field("data_checksum", data_checksum, "of all rows");
     field("machine", machine, "what its speed may depend on");
+    field("source", source, "where draws came from that no run of ours made");
     field("settings", settings, "resolved: all of them");
     field("rows", rows, "for training");
     field("parameters", parameters, "numbers in all blocks, running statistics aside");
@@ -227,6 +228,7 @@ struct RunRecord {
     field("final", final, "the last line of the log");
   }
   bool has_finished() const { return finished.value_or(false); }
+  bool imported() const { return source.has_value(); }  // it tells of draws, and of nothing that made them
 };
 
 // Settings keep their own rules: all fields are written, and what they do not know is refused.

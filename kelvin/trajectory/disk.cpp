@@ -41,7 +41,8 @@ Disk::Disk(fs::path run, Clock clock, bool replace, std::string run_file)
     : run_(std::move(run)), clock_(std::move(clock)), replace_(replace), run_file_(std::move(run_file)) {}
 
 Disk::Disk(fs::path run, Clock clock) : run_(std::move(run)), clock_(std::move(clock)), resumed_(true) {
-  read_record(run_);  // refuses what is no run before a lock is put there
+  if (read_record(run_).imported())  // refuses what is no run before a lock is put there
+    throw Error("\"{}\" holds draws of another program, which alone can go on with them", run_.string());
   lock_.emplace(run_);
   resumption_.record = read_record(run_);
   check_all(run_);

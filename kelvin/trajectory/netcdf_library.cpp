@@ -10,7 +10,7 @@
 namespace kelvin {
 namespace {
 
-constexpr const char* advice = "install Debian's libnetcdf19, or export to another format";
+constexpr const char* advice = "install Debian's libnetcdf19, or use another format";
 
 void* open_netcdf() {
   std::string reason;
@@ -42,6 +42,12 @@ NetcdfLibrary load_netcdf() {
   named(loaded.put_var_string, "nc_put_var_string");
   named(loaded.put_vara_double, "nc_put_vara_double");
   named(loaded.put_vara_float, "nc_put_vara_float");
+  named(loaded.open, "nc_open");
+  named(loaded.inq_grp_ncid, "nc_inq_grp_ncid");
+  named(loaded.inq_varids, "nc_inq_varids");
+  named(loaded.inq_var, "nc_inq_var");
+  named(loaded.inq_dim, "nc_inq_dim");
+  named(loaded.get_var_double, "nc_get_var_double");
   return loaded;
 }
 

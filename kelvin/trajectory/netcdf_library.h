@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C library of netCDF, loaded when a run is first exported: it brings some forty other libraries with it, which
-// would take longer to load than everything else a start of the program does.
+// The C library of netCDF, loaded when a run is first exported to it, or draws are read from it: it brings some forty
+// other libraries with it, which would take longer to load than everything else a start of the program does.
 #pragma once
 #include <netcdf.h>  // for types and constants; nothing of it is linked
 
@@ -22,6 +22,12 @@ struct NetcdfLibrary {
   decltype(&nc_put_var_string) put_var_string = nullptr;
   decltype(&nc_put_vara_double) put_vara_double = nullptr;
   decltype(&nc_put_vara_float) put_vara_float = nullptr;
+  decltype(&nc_open) open = nullptr;
+  decltype(&nc_inq_grp_ncid) inq_grp_ncid = nullptr;
+  decltype(&nc_inq_varids) inq_varids = nullptr;
+  decltype(&nc_inq_var) inq_var = nullptr;
+  decltype(&nc_inq_dim) inq_dim = nullptr;
+  decltype(&nc_get_var_double) get_var_double = nullptr;
 };
 
 const NetcdfLibrary& netcdf();  // throws if it is not installed

@@ -13,17 +13,20 @@
 from importlib import import_module as _import_module
 from typing import Any
 
-from ._kelvin import Error, version as __version__
+from ._kelvin import Error, name_of_tati as _name_of_tati, version as __version__
+from .draws import analyse, import_draws
 from .finding import Diagnosis, Finding
 from .own import Letter, Order, OwnPotential, check_order, letter, potential
 from .run import Predictions, Run, analyses, analyse_runs, certify, compare, open, resume, sample, start, train
 from .samples import Samples
+from .simulation import Simulated, Simulation
 from .step import Chain, Dataset, Potential, Recipe
 
 __all__ = [
     "Chain", "Dataset", "Diagnosis", "Error", "Finding", "Letter", "Order", "OwnPotential", "Potential", "Predictions",
-    "Recipe", "Run", "Samples", "__version__", "analyse_runs", "analyses", "certify", "check_order", "compare", "letter",
-    "open", "potential", "resume", "sample", "start", "train",
+    "Recipe", "Run", "Samples", "Simulated", "Simulation", "__version__",
+    "analyse", "analyse_runs", "analyses", "certify", "check_order", "compare",
+    "import_draws", "letter", "open", "potential", "resume", "sample", "start", "train",
 ]
 
 
@@ -33,4 +36,5 @@ def __getattr__(name: str) -> Any:
         return getattr(_import_module(".estimators", __name__), name)
     if name in ("torch", "jax"):
         return _import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    known = _name_of_tati(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + (f"; {known}" if known else ""))

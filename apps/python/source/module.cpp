@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/python/source/module.h"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <new>
 
 #include "apps/python/source/value.h"
 #include "kelvin/core/error.h"
+#include "kelvin/core/tati.h"
 #include "kelvin/core/toml.h"
 #include "kelvin/core/version.h"
 #include "kelvin/io/json.h"
@@ -28,9 +30,15 @@ NB_MODULE(_kelvin, module) {
         return to_dict(root);
       },
       nb::arg("settings"), nb::arg("assignment"));
+  module.def("name_of_tati", [](const std::string& name) {
+    const kelvin::TatiName* known = kelvin::tati_name(name);
+    return known ? fmt::format("the {} \"{}\" of TATi is here: {}", known->kind, known->name, known->here)
+                 : std::string();
+  });
   add_run(module);
   add_samples(module);
   add_analyses(module);
   add_potential(module);
   add_chain(module);
+  add_draws(module);
 }

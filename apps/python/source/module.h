@@ -12,5 +12,6 @@ void add_samples(nb::module_&);
 void add_analyses(nb::module_&);
 void add_potential(nb::module_&);
 void add_chain(nb::module_&);
+void add_draws(nb::module_&);
 
 }  // namespace kelvin::python

@@ -284,6 +284,9 @@ Found find_diffusion_map(const Subject& subject, const DiffusionMapOptions& opti
   if (options.points < 3 || options.points > long(most_points))
     throw Error("--points must be from 3 to {}, not {}", most_points, options.points);
   const Chosen all = choose(samples, options);
+  if (options.target && samples.record.imported())
+    throw Error("\"{}\" holds draws alone; --target needs a run of kelvin, with its model",
+                samples.record.source.value());
   if (options.target && all.size != all.parameters)
     throw Error("--target needs all {} parameters, not {}: the density of some of them alone is not known",
                 all.parameters, all.size);

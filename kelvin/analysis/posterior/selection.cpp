@@ -7,6 +7,7 @@
 
 #include "kelvin/analysis/stored_run.h"
 #include "kelvin/core/choice.h"
+#include "kelvin/core/entry.h"
 #include "kelvin/core/text.h"
 #include "kelvin/trajectory/zarr.h"
 
@@ -57,10 +58,12 @@ std::vector<ChosenQuantity> statistics(const Chosen& chosen, const std::vector<s
     constexpr std::string_view group = "sample_stats/";
     if (!place.starts_with(group)) continue;
     const std::string name = place.substr(group.size());
+    const std::vector<std::size_t> each = samples.shape(place).each;
     const std::size_t width = samples.shape(place).size();
-    const bool per_part = width == samples.parts.size() && !samples.shape(place).each.empty();
+    const bool per_part = width == samples.parts.size() && !each.empty();
     for (std::size_t k = 0; k < width; ++k) {
-      const std::string part = per_part ? samples.parts[k] : "", full = per_part ? quantity_of_part(name, part) : name;
+      const std::string part = per_part ? samples.parts[k] : "",
+                        full = per_part ? quantity_of_part(name, part) : entry_name(name, k, each);
       if (!matches_any(globs, full)) continue;
       ChosenQuantity q{full, part, {}};
       for (const std::size_t w : chosen.walkers)
@@ -73,12 +76,7 @@ std::vector<ChosenQuantity> statistics(const Chosen& chosen, const std::vector<s
 
 }  // namespace
 
-std::string ChosenBlock::entry(std::size_t i) const {
-  std::string index;
-  for (std::size_t d = shape.size(); d-- > 0; i /= shape[d])
-    index = std::to_string(i % shape[d]) + (index.empty() ? "" : "," + index);
-  return name + "[" + index + "]";
-}
+std::string ChosenBlock::entry(std::size_t i) const { return entry_name(name, i, shape); }
 
 std::string Chosen::words() const {
   return fmt::format(
@@ -197,11 +195,19 @@ std::vector<ChosenQuantity> usual_quantities(const Chosen& chosen, const std::ve
   if (!globs.empty()) return quantities(chosen, globs);
   std::vector<std::string> usual = {"potential", "energy", "kinetic_temperature of *",
                                     "configurational_temperature of *"};
-  if (chosen.size <= few_parameters) usual.push_back("*[*]");
+  const bool alone = chosen.samples.record.imported();  // perhaps without any statistic
+  if (chosen.size <= (alone ? most_quantities / 2 : few_parameters)) {
+    usual.push_back("*[*]");
+    for (const ChosenBlock& b : chosen.blocks)
+      if (b.shape.empty()) usual.push_back(b.name);
+  }
   return quantities(chosen, usual);
 }
 
 double temperature_of(const Samples& samples, const std::string& part) {
+  if (samples.record.imported())
+    throw Error("\"{}\" tells no temperature; give --temperature (1 where the law is exp(-U))",
+                samples.record.source.value());
   const RunSettings& settings = samples.record.settings;
   const Horizon horizon{double(settings.warmup + settings.steps),
                         double(std::max<std::size_t>(1, samples.record.rows))};

@@ -75,7 +75,7 @@ Judgements residuals(const Evidence& e) {
 // ---- of sampling
 
 Judgements divergences(const Evidence& e) {
-  if (!e.proposes) return {};
+  if (!e.proposes || e.diverging.empty()) return {};
   double count = 0;
   for (const auto& x : e.diverging) count += std::accumulate(x.begin(), x.end(), 0.0);
   if (count == 0) return {{fine, "no proposal diverged"}};
@@ -182,6 +182,7 @@ Judgements depth(const Evidence& e) {
       cut += d >= deepest_path;
       sum += d;
     }
+  if (sum == 0) return {};  // of a method without paths, as Stan's tables have it
   const double draws = double(e.samples.draws * e.samples.walkers);
   if (cut > 0)
     return {
@@ -193,7 +194,7 @@ Judgements depth(const Evidence& e) {
 
 // Betancourt 2016: the energy's changes from draw to draw against its spread; low if fresh momenta cannot reach it.
 Judgements energy_changes(const Evidence& e) {
-  if (!e.proposes) return {};
+  if (!e.proposes || e.energy.empty()) return {};
   double lowest = INFINITY;
   for (const auto& x : e.energy) {
     const double m = mean({x});
@@ -310,6 +311,8 @@ Judgements length(const Evidence& e) {
   for (const JudgedQuantity& q : e.judged)
     if (!std::isnan(q.time.tau) && (!worst || q.time.tau > worst->time.tau)) worst = &q;
   if (!worst) return {{unknown, "nothing that was stored varies, so no autocorrelation time can be told"}};
+  if (worst->time.missing && e.samples.record.imported())
+    return {{fault, fmt::format("too short: {} ({}); draw as many more", worst->time.refusal(), worst->quantity.name)}};
   if (worst->time.missing)
     return {{fault, fmt::format("too short: {} ({}); go on with `kelvin resume {} --steps {}`", worst->time.refusal(),
                                 worst->quantity.name, e.samples.run.string(),
@@ -374,6 +377,8 @@ Judgements validation(const Evidence& e) {
 
 // ---- the checks, worst faults first
 
+constexpr std::string_view set_temperatures = "the temperatures that were set";
+
 constexpr Check all_diagnose_checks[] = {
     {"finite", Of::both, judge_extremes, "every draw is a number, and none is orders of magnitude off the others"},
     {"constraints", Of::both, residuals, "stored residuals of constraints are 0 up to rounding"},
@@ -385,13 +390,15 @@ constexpr Check all_diagnose_checks[] = {
     {"jumps", Of::sampling, jumps, "no walker had to be put back because its energy jumped"},
     {"adaptation", Of::both, adaptation, "what the warm-up found, and whether walkers found the same"},
     {"exchange", Of::sampling, judge_exchange, "positions travel through all temperatures of [exchange]"},
-    {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)"},
-    {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set"},
+    {"step", Of::sampling, step, "q.g and p.p/m have the same mean per degree of freedom (virial, equipartition)",
+     set_temperatures},
+    {"temperature", Of::sampling, temperature, "p.p/m per degree of freedom is the temperature that was set",
+     set_temperatures},
     {"agreement", Of::sampling, judge_agreement,
      "rank-normalised split R-hat of what the network says is below 1.01; of networks with hidden layers, that of each "
      "walker by itself below 1.1"},
     {"length", Of::sampling, length, "each walker has 50 autocorrelation times"},
-    {"drift", Of::sampling, drift, "the slope of the energy over the draws is 0 within its error"},
+    {"drift", Of::sampling, drift, "the slope of the energy over the draws is 0 within its error", "energy"},
     {"energy changes", Of::sampling, energy_changes, "E-BFMI of schemes with proposals is above 0.3"},
     {"loss", Of::training, loss, "the training loss has levelled off"},
     {"validation", Of::training, validation, "the validation loss has not begun to rise"},

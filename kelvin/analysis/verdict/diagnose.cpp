@@ -53,6 +53,15 @@ Table convergences(const Evidence& e) {
   return out;
 }
 
+// Draws of another program may lack what a check needs.
+std::vector<Judgement> judged(const Check& check, const Evidence& e) {
+  if (!e.samples.record.imported() || check.needs.empty() ||
+      e.samples.manifest.arrays.contains(fmt::format("sample_stats/{}", check.needs)))
+    return check.judge(e);
+  return {
+      {unknown, fmt::format("the check \"{}\" cannot be made: these draws come without {}", check.name, check.needs)}};
+}
+
 }  // namespace
 
 Finding diagnose(const Samples& samples) {
@@ -62,13 +71,15 @@ Finding diagnose(const Samples& samples) {
   std::vector<std::string> faults, unknowns;
   for (const Check& check : diagnose_checks()) {
     if (check.kind == (e.training ? Of::sampling : Of::training)) continue;
-    for (const Judgement& j : check.judge(e)) {
+    for (const Judgement& j : judged(check, e)) {
       checks.row({{"check", check.name}, {"verdict", shown(j.verdict)}, {"what", j.sentence}});
       if (j.verdict == fault) faults.push_back(j.sentence);
       if (j.verdict == unknown) unknowns.push_back(j.sentence);
     }
   }
-  const std::string what = e.training ? "this training run" : "this sampling run";
+  const std::string what = samples.record.imported() ? "these draws"
+                           : e.training              ? "this training run"
+                                                     : "this sampling run";
   if (faults.empty() && unknowns.empty()) finding.words.push_back(fmt::format("Healthy: no check of {} fails.", what));
   else if (faults.empty())
     finding.words.push_back(fmt::format("Healthy as far as can be judged: no check of {} fails, but {} cannot be made.",
@@ -84,7 +95,7 @@ Finding diagnose(const Samples& samples) {
     }
   finding.tables.push_back({"Checks", std::move(checks)});
   if (!e.training) {
-    finding.tables.push_back({"Temperatures over those set", temperatures(e)});
+    if (!e.parts.empty()) finding.tables.push_back({"Temperatures over those set", temperatures(e)});
     finding.tables.push_back({"Convergence", convergences(e)});
   }
   finding.figures = diagnose_figures(e);

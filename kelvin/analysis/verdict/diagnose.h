@@ -20,6 +20,7 @@ struct Check {
   Of kind;                                           // of runs that it is for
   std::vector<Judgement> (*judge)(const Evidence&);  // empty if it does not apply
   std::string_view meaning;
+  std::string_view needs = "";  // of draws that no run of ours made: a statistic, or what such draws never have
 };
 std::span<const Check> diagnose_checks();
 

@@ -131,18 +131,20 @@ std::vector<Figure> diagnose_figures(const Evidence& e) {
     figures.push_back(std::move(figure));
   }
   if (e.training) return figures;
-  figures.push_back({.name = "potential",
-                     .title = "Trace of the potential",
-                     .x_label = "draw",
-                     .y_label = "potential",
-                     .curves = traces(e.potential),
-                     .caption = "Walkers should overlap and not trend."});
-  figures.push_back({.name = "energy",
-                     .title = "Trace of the energy",
-                     .x_label = "draw",
-                     .y_label = "U + p.p/2m",
-                     .curves = traces(e.energy),
-                     .caption = "A drift means that the run had not settled."});
+  if (!e.potential.empty())
+    figures.push_back({.name = "potential",
+                       .title = "Trace of the potential",
+                       .x_label = "draw",
+                       .y_label = "potential",
+                       .curves = traces(e.potential),
+                       .caption = "Walkers should overlap and not trend."});
+  if (!e.energy.empty())
+    figures.push_back({.name = "energy",
+                       .title = "Trace of the energy",
+                       .x_label = "draw",
+                       .y_label = "U + p.p/2m",
+                       .curves = traces(e.energy),
+                       .caption = "A drift means that the run had not settled."});
   if (const JudgedQuantity* worst = least_agreed(e)) {
     figures.push_back(rank_plot(worst->quantity));
     figures.push_back(autocorrelation_plot(*worst));

@@ -18,7 +18,7 @@
 namespace kelvin {
 namespace {
 
-constexpr std::size_t few_parameters = 20;
+constexpr std::size_t few_parameters = 20, most_imported = 1000;
 
 std::vector<LearningCurve> learning_curves(const std::filesystem::path& run) {
   std::vector<LearningCurve> curves;
@@ -145,6 +145,8 @@ void judge(Evidence& e, Quantity quantity) {
   e.judged.push_back({std::move(quantity), c, time});
 }
 
+bool below_one(double x) { return x < 1; }
+
 }  // namespace
 
 Evidence evidence_of(const Samples& samples) {
@@ -152,7 +154,11 @@ Evidence evidence_of(const Samples& samples) {
     throw Error("\"{}\" has no draws; run it for at least `every` steps after warm-up", samples.run.string());
   Evidence e{samples, samples.record.settings,     walkers_together(samples), {}, {}, {}, {}, {}, {}, {}, {}, {},
              {},      learning_curves(samples.run)};
-  const auto statistic = [&](const std::string& name) { return columns(samples, "sample_stats/" + name)[0]; };
+  // Draws of another program may lack any but the step.
+  const auto statistic = [&](const std::string& name) {
+    const std::string array = "sample_stats/" + name;
+    return samples.manifest.arrays.contains(array) ? columns(samples, array)[0] : Chains();
+  };
   const Chains potential = statistic("potential");
   e.potential = ensemble_means(potential, e.together);
   e.energy = ensemble_means(statistic("energy"), e.together);
@@ -161,7 +167,9 @@ Evidence evidence_of(const Samples& samples) {
   const std::size_t rows = samples.record.rows;
   e.minibatch = rows > 0 && e.settings.batch.size.of(rows) < rows;
   const Chains steps = statistic("step");
-  e.training = true;
+  e.training = !samples.record.imported();
+  if (!e.acceptance.empty() && samples.record.imported())
+    e.proposes = std::ranges::any_of(e.acceptance, [](const auto& x) { return std::ranges::any_of(x, below_one); });
   for (std::size_t k = 0; k < samples.parts.size(); ++k) {
     e.parts.push_back(part_of(e, k, steps));
     e.training &= !e.parts.back().warm;
@@ -177,9 +185,10 @@ Evidence evidence_of(const Samples& samples) {
                                  all[k]});
     }
   if (e.training) return e;
-  judge(e, {"potential", potential});
+  if (!potential.empty()) judge(e, {"potential", potential});
   for (Quantity& q : known_predictions(samples)) judge(e, std::move(q));
-  if (e.settings.model.layers.empty() && samples.record.parameters <= few_parameters)
+  const std::size_t most = samples.record.imported() ? most_imported : few_parameters;
+  if (e.settings.model.layers.empty() && samples.record.parameters <= most)
     for (const std::string& block : samples.blocks)
       if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
         auto all = columns(samples, array);

@@ -335,7 +335,7 @@ struct Kind {
 };
 
 template <class L>
-constexpr Loss row(std::string_view name, Kind kind, std::string_view meaning) {
+constexpr Loss loss_row(std::string_view name, Kind kind, std::string_view meaning) {
   return {name,
           kind.targets,
           kind.output,
@@ -376,47 +376,51 @@ constexpr NoiseShape dispersion = {
     "dispersion", &ModelSettings::dispersion, 0, "noise.log_dispersion", shape_from, slope_of_shape, "dispersion"};
 
 constexpr Loss all_losses[] = {
-    row<MeanSquared>("mean_squared", {Targets::numbers}, "mean over the outputs of (output - target)^2, without 1/2"),
-    row<Absolute>("absolute", {Targets::numbers}, "mean over the outputs of |output - target|"),
-    row<GaussianLoss>("gaussian", {.targets = Targets::numbers, .has_scale = true},
-                      "-log density of target ~ N(output, scale^2), summed over the outputs; scale fixed or learned"),
-    row<HeteroscedasticGaussian>(
+    loss_row<MeanSquared>("mean_squared", {Targets::numbers},
+                          "mean over the outputs of (output - target)^2, without 1/2"),
+    loss_row<Absolute>("absolute", {Targets::numbers}, "mean over the outputs of |output - target|"),
+    loss_row<GaussianLoss>(
+        "gaussian", {.targets = Targets::numbers, .has_scale = true},
+        "-log density of target ~ N(output, scale^2), summed over the outputs; scale fixed or learned"),
+    loss_row<HeteroscedasticGaussian>(
         "heteroscedastic_gaussian",
         {.targets = Targets::numbers, .output = "linear", .escape = narrowing, .fewest = 2, .own_widths = true},
         "as gaussian, but outputs are the means of all targets and then the logarithms of all scales"),
-    row<StudentLoss<1>>("student_t",
-                        {.targets = Targets::numbers, .escape = heavy_tails, .has_scale = true, .shape = &freedom},
-                        "as gaussian, with Student's t: rows far off pull less; scale and freedom fixed or learned"),
-    row<StudentLoss<2>>("heteroscedastic_student_t",
-                        {.targets = Targets::numbers,
-                         .output = "linear",
-                         .escape = narrowing,
-                         .fewest = 2,
-                         .shape = &freedom,
-                         .own_widths = true},
-                        "as student_t, but outputs are the means of all targets and then the logarithms of all scales"),
-    row<PoissonLoss>("poisson", {.targets = Targets::numbers, .output = "linear", .escape = empty_rows, .counts = true},
-                     "-log probability of counts, summed over the outputs, which are the logarithms of their means"),
-    row<NegativeBinomialLoss>(
+    loss_row<StudentLoss<1>>(
+        "student_t", {.targets = Targets::numbers, .escape = heavy_tails, .has_scale = true, .shape = &freedom},
+        "as gaussian, with Student's t: rows far off pull less; scale and freedom fixed or learned"),
+    loss_row<StudentLoss<2>>(
+        "heteroscedastic_student_t",
+        {.targets = Targets::numbers,
+         .output = "linear",
+         .escape = narrowing,
+         .fewest = 2,
+         .shape = &freedom,
+         .own_widths = true},
+        "as student_t, but outputs are the means of all targets and then the logarithms of all scales"),
+    loss_row<PoissonLoss>(
+        "poisson", {.targets = Targets::numbers, .output = "linear", .escape = empty_rows, .counts = true},
+        "-log probability of counts, summed over the outputs, which are the logarithms of their means"),
+    loss_row<NegativeBinomialLoss>(
         "negative_binomial",
         {.targets = Targets::numbers, .output = "linear", .escape = empty_rows, .shape = &dispersion, .counts = true},
         "as poisson, with the variance mean + dispersion mean^2; dispersion fixed or learned"),
-    row<BinaryCrossEntropy>("binary_cross_entropy",
-                            {.targets = Targets::zero_one, .output = "linear", .escape = separable},
-                            "-log probability of the class, two classes, the one output is the log odds"),
-    row<SoftmaxCrossEntropy>("softmax_cross_entropy",
-                             {.targets = Targets::class_number,
-                              .output = "linear",
-                              .escape = "adding one number to all outputs of a row changes nothing",
-                              .fewest = 2},
-                             "-log probability of the class, one output (log odds) per class"),
-    row<Hinge>("hinge", {.targets = Targets::minus_plus, .escape = separable},
-               "max(0, 1 - y output), two classes y = -1, +1, one output"),
-    row<Log>("log", {.targets = Targets::zero_one, .output = "sigmoid", .escape = separable, .threshold = 0.5},
-             "-log probability of the class, two classes, the one output is the probability of the second"),
-    row<Cosine>("cosine",
-                {.targets = Targets::numbers, .escape = "only the direction of the outputs counts", .fewest = 2},
-                "1 - cosine of the angle between outputs and targets"),
+    loss_row<BinaryCrossEntropy>("binary_cross_entropy",
+                                 {.targets = Targets::zero_one, .output = "linear", .escape = separable},
+                                 "-log probability of the class, two classes, the one output is the log odds"),
+    loss_row<SoftmaxCrossEntropy>("softmax_cross_entropy",
+                                  {.targets = Targets::class_number,
+                                   .output = "linear",
+                                   .escape = "adding one number to all outputs of a row changes nothing",
+                                   .fewest = 2},
+                                  "-log probability of the class, one output (log odds) per class"),
+    loss_row<Hinge>("hinge", {.targets = Targets::minus_plus, .escape = separable},
+                    "max(0, 1 - y output), two classes y = -1, +1, one output"),
+    loss_row<Log>("log", {.targets = Targets::zero_one, .output = "sigmoid", .escape = separable, .threshold = 0.5},
+                  "-log probability of the class, two classes, the one output is the probability of the second"),
+    loss_row<Cosine>("cosine",
+                     {.targets = Targets::numbers, .escape = "only the direction of the outputs counts", .fewest = 2},
+                     "1 - cosine of the angle between outputs and targets"),
 };
 
 }  // namespace

@@ -117,3 +117,12 @@ def test_mistakes_are_one_sentence(turned, tmp_path):
         kelvin.import_draws(tmp_path / "draws.txt")
     with pytest.raises(kelvin.Error, match="holds no draws"):
         kelvin.import_draws({})
+
+
+def test_many_parameters_are_judged_by_some_of_them():
+    draws = np.random.default_rng(1).normal(size=(2, 300, 2500))
+    found = kelvin.analyse(draws, "diagnose")
+    judged = [row["quantity"] for row in found.tables["Convergence"]]
+    assert judged[:2] == ["x[0]", "x[3]"] and len(judged) == 834
+    draws[1] += 3.0
+    assert any("disagree" in word for word in kelvin.analyse(draws, "diagnose").words)

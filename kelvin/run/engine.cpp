@@ -47,7 +47,7 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   range_ = range_of(comm, settings_);
   team_ = comm.team(range_.team);
   comm.together([&] {
-    check_size(size_of(settings_, 1, {}), environment.room);  // for what no rows and no network are needed
+    check_size(size_of(settings_left(), 1, {}), environment.room);  // for what no rows and no network are needed
     problem_ = make_problem<Real>(settings_, checked_data(), tell_of, Slack::kept, environment.model);
     problem_.steer(parts_.from.record.steered);
     if (settings_.row_shares > 1)
@@ -76,12 +76,22 @@ EngineOf<Real>::EngineOf(const EngineParts& parts)
   }
   record_.finished.reset();
   line_ = parts_.from.line;
-  const RunSize size = size_of(settings_, double(problem_.recipe.size), problem_.data);
+  const RunSize size = size_of(settings_left(), double(problem_.recipe.size), problem_.data);
   comm.together([&] { check_size(size, environment.room); });
   comm.together([&] { make_walkers(); });
   if (parts_.from.checkpoint) comm.together([&] { restore(*parts_.from.checkpoint); });
   else start_walkers();
   make_plan();
+}
+
+// The settings with the steps that are left of a resumed run.
+template <class Real>
+RunSettings EngineOf<Real>::settings_left() const {
+  RunSettings out = settings_;
+  if (!parts_.resumed) return out;
+  const std::uint64_t until = parts_.from.record.until;
+  out.steps = long(until - std::min(until, parts_.from.checkpoint ? parts_.from.checkpoint->step : 0));
+  return out;
 }
 
 // Rows and networks are counted before they are made.
@@ -91,7 +101,7 @@ LoadData EngineOf<Real>::checked_data() const {
     const RunEnvironment& environment = parts_.environment;
     check_generated_rows(data, environment.room);
     const auto check = [&](const Shape& input, const Splits& rows) {
-      check_size(size_of(settings_, parameters_of(settings_.model, input), rows), environment.room);
+      check_size(size_of(settings_left(), parameters_of(settings_.model, input), rows), environment.room);
     };
     const bool network = settings_.model.own.empty();
     if (network && settings_.model.layers.are_sizes()) check({}, planned_rows(data));
@@ -418,39 +428,6 @@ void EngineOf<Real>::finish_record() {
   record_.draws = draws_;
   record_.finished = true;
   record_.final = line_;
-}
-
-// What does not go without saying.
-template <class Real>
-void EngineOf<Real>::remark_on_learnt() const {
-  double least = INFINITY, most = 0, before = 0, after = 0;
-  for (const LearntRecord& walker : record_.learnt) {
-    least = std::min(least, walker.pace);
-    most = std::max(most, walker.pace);
-    before += walker.put_back.value_or(0);
-    after += walker.put_back_later.value_or(0);
-  }
-  constexpr double alike = 2;
-  if (most > alike * least)
-    remark(fmt::format("the warm-ups of the walkers ended at steps that differ by a factor of {:.3g}", most / least));
-  if (before + after > 0)
-    remark(
-        fmt::format("the energy of walkers jumped: they were put back with a smaller step {:.0f} times in the "
-                    "warm-up and {:.0f} times after it",
-                    before, after));
-}
-
-template <class Real>
-void EngineOf<Real>::remark_on_parts() const {
-  for (const PartRecipe& part : problem_.recipe.parts)
-    remark(fmt::format(
-               "part \"{}\": {} of {} numbers, step {:.4g}, temperature {:.4g}, posterior temperature N T = {:.4g}{}",
-               part.name, part.scheme.text, part.freedom(), part.step.at(0), part.temperature.at(0),
-               problem_.rows() * part.temperature.at(0),
-               part.scheme.adaptive ? fmt::format(", friction {} with sigma {:.4g} and eps {:.4g}", part.damping->name,
-                                                  part.sigma.at(0), part.eps.at(0))
-                                    : "") +
-           (part.constraints.empty() ? "" : fmt::format(", constraint {}", part.constraints.front().row->name)));
 }
 
 template class EngineOf<float>;

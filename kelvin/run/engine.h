@@ -71,6 +71,7 @@ class EngineOf final : public RunEngine {
   void end() override;
 
  private:
+  RunSettings settings_left() const;
   LoadData checked_data() const;
   void remark(std::string_view) const;
   void make_walkers();

@@ -21,13 +21,13 @@ double integral(const std::function<double(double)>& f, double from, double to, 
   return sum * (to - from) / n / 3;
 }
 
-std::vector<NoiseAt> at(const std::vector<double>& centres, const std::vector<double>& scales, double shape = 5) {
+std::vector<NoiseAt> laws_at(const std::vector<double>& centres, const std::vector<double>& scales, double shape = 5) {
   std::vector<NoiseAt> out;
   for (std::size_t i = 0; i < centres.size(); ++i) out.push_back({centres[i], scales[i], shape});
   return out;
 }
 
-const std::vector<NoiseAt> some_draws = at({-1.3, 0.2, 0.25, 2.9, 0.21}, {0.5, 0.8, 0.6, 0.5, 1.1});
+const std::vector<NoiseAt> five_draws = laws_at({-1.3, 0.2, 0.25, 2.9, 0.21}, {0.5, 0.8, 0.6, 0.5, 1.1});
 
 double density(const Mixture& m, double x) {
   double sum = 0;
@@ -39,7 +39,7 @@ double density(const Mixture& m, double x) {
 class EveryLaw : public testing::TestWithParam<const NoiseLaw*> {
  protected:
   const NoiseLaw& law = *GetParam();
-  const Mixture mixture{GetParam(), some_draws};
+  const Mixture mixture{GetParam(), five_draws};
   // Beyond it lies less than 1e-6 of second moments.
   const double far = GetParam() == &student_law ? 4000 : 40;
 };
@@ -82,7 +82,7 @@ TEST_P(EveryLaw, MixturesHaveTheMomentsOfQuadrature) {
 TEST_P(EveryLaw, QuantilesInvertTheDistribution) {
   for (const double level : {0.001, 0.05, 0.25, 0.5, 0.75, 0.95, 0.999})
     EXPECT_NEAR(mixture.distribution(mixture.quantile(level)), level, 1e-9) << level;
-  const auto lonely = at({-1000, 1000}, {1e-3, 1e-3});
+  const auto lonely = laws_at({-1000, 1000}, {1e-3, 1e-3});
   const Mixture apart{&law, lonely};
   EXPECT_NEAR(apart.quantile(0.25), -1000, 1e-6) << "Newton's steps start where the density vanishes";
 }
@@ -117,7 +117,7 @@ TEST_P(EveryLaw, ADrawOfHugeWidthNeitherHidesTheOthersNorMakesScoresNegative) {
 }
 
 TEST_P(EveryLaw, EqualDrawsDisagreeByExactlyNothing) {
-  const auto same = at(std::vector<double>(7, 0.1), std::vector<double>(7, 0.3));
+  const auto same = laws_at(std::vector<double>(7, 0.1), std::vector<double>(7, 0.3));
   const Mixture m{&law, same};
   EXPECT_EQ(m.between(), 0);
   EXPECT_EQ(m.mean(), 0.1);
@@ -130,7 +130,7 @@ TEST_P(EveryLaw, TheScoreOfDrawsWithUnequalScalesIsItsIntegral) {
   normals({stream_key(1, "centres"), 0, 0, 0}, 0, std::span(c));
   normals({stream_key(1, "scales"), 0, 0, 0}, 0, std::span(s));
   for (double& x : s) x = 0.1 * std::exp(x);
-  const auto draws = at(c, s);
+  const auto draws = laws_at(c, s);
   const Mixture m{&law, draws};
   const auto squared = [&](double z) { return std::pow(m.distribution(z) - double(z >= 0), 2); };
   const double exact =
@@ -139,7 +139,7 @@ TEST_P(EveryLaw, TheScoreOfDrawsWithUnequalScalesIsItsIntegral) {
 }
 
 TEST_P(EveryLaw, TheScoreOfDrawsFarApartIsThatOfTheDraws) {
-  const auto draws = at({-100, 3, 7, 7.5, 250}, std::vector<double>(5, 1e-4));
+  const auto draws = laws_at({-100, 3, 7, 7.5, 250}, std::vector<double>(5, 1e-4));
   const double exact = Mixture{nullptr, draws}.ranked_score(20);
   EXPECT_NEAR((Mixture{&law, draws}.ranked_score(20)), exact, 0.02 * exact);
 }
@@ -179,7 +179,7 @@ TEST_P(EveryLawOfCounts, IsALawWithItsDistributionMeanVarianceDistanceAndReach) 
 
 TEST_P(EveryLawOfCounts, MixturesHaveTheSumAsRankedScoreAndTheLeastCountAsQuantile) {
   for (const double size : {1.0, 30.0, 1000.0}) {
-    const auto draws = at({0.7 * size, 2 * size, 2.5 * size, 9 * size}, std::vector<double>(4, 1.0), 0.1);
+    const auto draws = laws_at({0.7 * size, 2 * size, 2.5 * size, 9 * size}, std::vector<double>(4, 1.0), 0.1);
     const Mixture m{&law, draws};
     for (const double y : {0.0, 3.0, std::floor(2.2 * size), 40 * size}) {
       double exact = 0;
@@ -199,7 +199,7 @@ TEST_P(EveryLawOfCounts, MixturesHaveTheSumAsRankedScoreAndTheLeastCountAsQuanti
 // Counts drawn from the law have places that are evenly distributed: 16 equal bins, chi-square with 15 degrees of
 // freedom, of which 37.7 has the probability 0.001. Without the part within the jump they are not.
 TEST_P(EveryLawOfCounts, PlacesAreEvenWithinTheJumps) {
-  const auto draws = at({1.3}, {1.0}, 0.5);
+  const auto draws = laws_at({1.3}, {1.0}, 0.5);
   const Mixture m{&law, draws};
   std::vector<double> even(16), control(16);
   constexpr int n = 4000;
@@ -246,7 +246,7 @@ TEST(Mixture, OfTwoGaussiansHasTheRankedScoreInClosedForm) {
 
 TEST(Mixture, WithoutALawIsItsDraws) {
   const std::vector<double> c = {3, 1, 2, 10};
-  const auto draws = at(c, std::vector<double>(4, 1.0));
+  const auto draws = laws_at(c, std::vector<double>(4, 1.0));
   const Mixture m{nullptr, draws};
   double pairs = 0, near = 0;
   for (const double a : c) {

@@ -152,7 +152,7 @@ TEST(Stopped, SignalsLeaveACheckpointAndTheWayToGoOn) {
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
     const Desk desk;
     desk.write("run.toml", endless);
-    Process process(desk, "sample run.toml -q -o run");
+    Process process(desk, "sample run.toml -q -o run --anyway");
     ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
     process.send(signal);
     EXPECT_EQ(process.wait(), code);
@@ -179,7 +179,7 @@ TEST(Stopped, SignalsLeaveACheckpointAndTheWayToGoOn) {
 TEST(Locked, ASecondProcessIsRefused) {
   const Desk desk;
   desk.write("run.toml", endless);
-  Process process(desk, "sample run.toml -q -o run");
+  Process process(desk, "sample run.toml -q -o run --anyway");
   ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
   for (const char* second : {"resume run", "sample run.toml -o run --force", "train run.toml -o run --force"}) {
     const Outcome refused = desk.kelvin(second);
@@ -228,7 +228,7 @@ TEST(Starved, AFullDiskStopsTheRunAndItGoesOnLater) {
   fs::create_directory(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=3m") != 0) GTEST_SKIP() << "only root can make a small disk";
   desk.write("run.toml", hungry);
-  const Outcome starved = desk.kelvin("sample run.toml -q -o disk/run");
+  const Outcome starved = desk.kelvin("sample run.toml -q -o disk/run --anyway");
   EXPECT_THAT(starved.error, HasSubstr("No space left on device"));
   expect_starved_then_resumed(desk, disk + "/run", starved);
   EXPECT_EQ(desk.kelvin("resume disk/run -q").code, 1) << "there is still no room";
@@ -241,7 +241,7 @@ TEST(Starved, AFullDiskStopsTheRunAndItGoesOnLater) {
 TEST(Starved, ADirectoryMadeReadOnlyStopsTheRunAndItGoesOnLater) {
   const Desk desk(fs::temp_directory_path());  // on a disk: attributes of files in memory cannot be set
   desk.write("run.toml", hungry);
-  Process process(desk, "sample run.toml -q -o run");
+  Process process(desk, "sample run.toml -q -o run --anyway");
   ASSERT_TRUE(comes_true([&] { return has_draws(desk); })) << process.error();
   const std::string directory = "'" + desk.path("run/samples.zarr/posterior/layer1.weight") + "' 2>/dev/null";
   const bool root = geteuid() == 0;  // whom permissions do not stop

@@ -112,7 +112,7 @@ TEST(HouseRules, SourcesAndFunctionsAreShort) {
 }
 
 TEST(HouseRules, NamesHaveAJob) {
-  const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>\w](get|set)_\w+\s*\()");
+  const std::regex lazy(R"(\b(class|struct)\s+\w*(Base|Impl|Manager|Helper|Factory)\b|[^.>:\w](get|set)_\w+\s*\()");
   for (const fs::path& path : sources({"kelvin", "apps"})) {
     EXPECT_FALSE(std::regex_search(text_of(path), lazy)) << path;
     for (const char* name : {"utils", "common", "helpers", "misc"})

@@ -14,7 +14,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-QUICK = {"hidden": (8,), "steps": 400, "warmup": 100, "draws": 20, "walkers": 2, "training_steps": 300, "random_state": 0}
+QUICK = {"hidden": (8,), "steps": 400, "warmup": 100, "draws": 20, "walkers": 2, "training_steps": 300, "random_state": 0,
+         "threads": 1}
 
 
 def curve(rows=200, seed=0):
@@ -70,7 +71,7 @@ DEVIATIONS: dict[str, str] = {}
 def test_scikit_learn_finds_no_fault(kind):
     from sklearn.utils.estimator_checks import check_estimator
 
-    quick = {**QUICK, "steps": 200, "warmup": 50, "draws": 10, "training_steps": 300}
+    quick = {**QUICK, "steps": 100, "warmup": 50, "draws": 10, "training_steps": 200}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(getattr(kelvin, kind)(**quick), on_fail=None, on_skip=None)

@@ -231,5 +231,32 @@ TEST(Verify, ChunksMayHaveMoreDrawsThanTheManifestNames) {
     EXPECT_TRUE(is_metadata(damage) || damage.file == "checkpoint/state") << damage.sentence;
 }
 
+// The manifest may be ahead of the checkpoint: these draws are computed again, but what a reader may have seen stays,
+// even the times at which they were kept.
+TEST(Verify, DrawsThatWereNamedAreNotWrittenAgain) {
+  const Directory directory{in_memory()};
+  const std::string run = directory.path("run");
+  run_until_killed(run, short_run, 35);
+  const Samples before = open_samples(run);
+  ASSERT_GT(before.draws, 10u);
+  ASSERT_LT(before.draws, 40u);
+  const std::vector<double> times = before.statistic("time", 1), potentials = before.statistic("potential", 1);
+  {
+    Disk disk(run, [] { return 100.0; });
+    ASSERT_EQ(disk.resumption().checkpoint->step, 0u);
+    kelvin::Run again(disk.resumption(), environment_for(disk));
+    again.watch(disk);
+    again.go();
+  }
+  const Samples after = open_samples(run);
+  std::vector<double> now = after.statistic("time", 1), energies = after.statistic("potential", 1);
+  ASSERT_EQ(now.size(), 40u);
+  EXPECT_GE(now.back(), 100);
+  now.resize(times.size());
+  energies.resize(times.size());
+  EXPECT_EQ(now, times);
+  EXPECT_EQ(energies, potentials);
+}
+
 }  // namespace
 }  // namespace kelvin

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from typing import Any, Callable, Mapping, Sequence
@@ -23,6 +24,28 @@ from .run import Run, _start
 
 def _name(path: Any) -> str:
     return ".".join(str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path) or "q"
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled(energy: Callable[..., Any], tree: Any, shapes: tuple[tuple[int, ...], ...], of_rows: bool) -> tuple[Any, Any]:
+    """U and its gradient by one flat array: of all rows, and of chosen ones. A function is compiled once, however often
+    it is sampled."""
+
+    def unflat(flat: Any) -> Any:
+        out, at = [], 0
+        for shape in shapes:
+            size = int(np.prod(shape))
+            out.append(flat[at:at + size].reshape(shape))
+            at += size
+        return jax.tree_util.tree_unflatten(tree, out)
+
+    def of_all(flat: Any, rows: Any) -> Any:
+        return energy(unflat(flat), rows) if of_rows else energy(unflat(flat))
+
+    def of_some(flat: Any, rows: Any, chosen: Any) -> Any:
+        return energy(unflat(flat), jax.tree_util.tree_map(lambda x: x[chosen], rows))
+
+    return jax.jit(jax.value_and_grad(of_all)), jax.jit(jax.value_and_grad(of_some))
 
 
 class PytreePotential:
@@ -46,21 +69,7 @@ class PytreePotential:
             raise _kelvin.Error(f"the arrays of the data have {', '.join(map(str, sorted(counts)))} rows; all need equally many")
         self.count = counts.pop() if counts else 0
 
-        def unflat(flat: Any) -> Any:
-            out, at = [], 0
-            for shape in self.shapes.values():
-                size = int(np.prod(shape))
-                out.append(flat[at:at + size].reshape(shape))
-                at += size
-            return jax.tree_util.tree_unflatten(self.tree, out)
-
-        def of_some(flat: Any, chosen: Any) -> Any:
-            return energy(unflat(flat), jax.tree_util.tree_map(lambda x: x[chosen], self.rows))
-
-        self._all = jax.jit(jax.value_and_grad(
-            lambda flat: energy(unflat(flat)) if self.rows is None else energy(unflat(flat), self.rows)))
-        self._some = jax.jit(jax.value_and_grad(of_some))
-        self._seen: dict[int, tuple[Arrays, Any]] = {}
+        self._all, self._some = _compiled(energy, self.tree, tuple(self.shapes.values()), rows is not None)
 
     def own(self, name: str) -> OwnPotential:
         shapes = {block: tuple(shape) or (1,) for block, shape in self.shapes.items()}
@@ -68,7 +77,7 @@ class PytreePotential:
 
     def __call__(self, q: Arrays, rows: Any, g: Arrays) -> float:
         flat = jnp.asarray(q["*"])
-        U, slope = self._all(flat) if rows is None else self._some(flat, rows)
+        U, slope = self._all(flat, self.rows) if rows is None else self._some(flat, self.rows, rows)
         g["*"][...] = slope
         return float(U)
 

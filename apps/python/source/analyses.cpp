@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of analyses, the summary and the report.
-#include "kelvin/analysis/analysis.h"
-
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +7,7 @@
 #include "apps/python/source/module.h"
 #include "apps/python/source/own.h"
 #include "apps/python/source/value.h"
+#include "kelvin/analysis/analysis.h"
 #include "kelvin/analysis/posterior/summary.h"
 #include "kelvin/core/toml.h"
 #include "kelvin/io/npy.h"
@@ -27,7 +26,7 @@ const Analysis& analysis_named(const std::string& name) {
 }
 
 // Refuses options that the analysis does not take, as the command line does.
-void set_options(const Analysis& row, const Question& question, const Value::Group& given) {
+void take_options(const Analysis& row, const Question& question, const Value::Group& given) {
   for (const auto& [name, value] : given) {
     std::vector<std::string> known;
     for (const OptionField& option : question.options) known.push_back(option.name);
@@ -78,7 +77,8 @@ nb::dict dict_of(const Found& found) {
   nb::dict arrays;
   for (const auto& [file, named] : found.arrays)
     for (const auto& [name, array] : named)
-      arrays[name.c_str()] = own_array<double>(LargeArray<double>(array.values.begin(), array.values.end()), array.shape);
+      arrays[name.c_str()] =
+          own_array<double>(LargeArray<double>(array.values.begin(), array.values.end()), array.shape);
   out["arrays"] = arrays;
   return out;
 }
@@ -87,7 +87,7 @@ nb::dict dict_of(const Found& found) {
 nb::dict analyse(const std::string& name, const std::vector<std::string>& runs, nb::dict options, nb::dict given) {
   const Analysis& row = analysis_named(name);
   const Question question = row.ask();
-  set_options(row, question, to_value(options, name).entries());
+  take_options(row, question, to_value(options, name).entries());
   Subject subject;
   subject.threads = nb::cast<std::size_t>(given["threads"]);
   const Shared remark = function_or_none(given["remark"]);
@@ -157,7 +157,8 @@ std::vector<std::string> write_export(const std::string& run, const std::string&
   const Value::Group said = to_value(given, "export").entries();
   for (const auto& [name, value] : said) {
     if (name == "file") assign(options.file, value, name);
-    else if (name == "draw") options.draw = value.text() ? value.as<std::string>() : fmt::format("{}", value.as<long>());
+    else if (name == "draw")
+      options.draw = value.text() ? value.as<std::string>() : fmt::format("{}", value.as<long>());
     else if (name == "names") assign(options.names, value, name);
     else if (name == "walker") assign(options.walker, value, name);
     else if (name == "force") assign(options.replace, value, name);

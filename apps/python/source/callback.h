@@ -45,6 +45,25 @@ class Raised {
   std::unique_ptr<nb::python_error> first_;
 };
 
+// Does work without the interpreter's lock. What a Python function has raised meanwhile is raised again.
+template <class Work>
+auto guarded(Raised& raised, Work&& work) {
+  std::exception_ptr failure;
+  const auto tried = [&]() -> decltype(work()) {
+    const nb::gil_scoped_release unlocked;
+    return work();
+  };
+  try {
+    return tried();
+  } catch (const nb::python_error&) {
+    throw;
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  raised.raise_again();
+  std::rethrow_exception(failure);
+}
+
 // A Python object that may be copied and let go in any thread.
 class Shared {
  public:

@@ -38,6 +38,7 @@ NB_MODULE(_kelvin, module) {
   add_run(module);
   add_samples(module);
   add_analyses(module);
+  add_potential(module);
   add_chain(module);
   add_draws(module);
 }

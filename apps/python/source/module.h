@@ -10,6 +10,7 @@ namespace kelvin::python {
 void add_run(nb::module_&);
 void add_samples(nb::module_&);
 void add_analyses(nb::module_&);
+void add_potential(nb::module_&);
 void add_chain(nb::module_&);
 void add_draws(nb::module_&);
 

@@ -195,7 +195,8 @@ OwnPotentialSettings read_potential(nb::dict given) {
     if (block.contains("buffer") && nb::cast<bool>(block["buffer"])) made.role = Role::buffer;
     settings.blocks.push_back(std::move(made));
   }
-  if (settings.blocks.empty()) throw Error("potential \"{}\" has no parameters; name at least one block", settings.name);
+  if (settings.blocks.empty())
+    throw Error("potential \"{}\" has no parameters; name at least one block", settings.name);
   return settings;
 }
 
@@ -222,13 +223,12 @@ void add_letter(OwnLetters& letters, nb::dict given, std::shared_ptr<Raised> rai
   row.forgets_p = forgets_named(nb::cast<std::string>(given["forgets"]));
   row.whole = true;
   row.meaning = "of a program";
-  const OwnLetterSettings settings{symbol, Shared(nb::borrow(given["function"])), row.moves_q, row.moves_p, row.normals};
-  letters.add(row, {[=](const Part<float>& s, double h, std::span<const float> z) {
-                      flow<float>(settings, *raised, s, h, z);
-                    },
-                    [=](const Part<double>& s, double h, std::span<const double> z) {
-                      flow<double>(settings, *raised, s, h, z);
-                    }});
+  const OwnLetterSettings settings{symbol, Shared(nb::borrow(given["function"])), row.moves_q, row.moves_p,
+                                   row.normals};
+  letters.add(
+      row,
+      {[=](const Part<float>& s, double h, std::span<const float> z) { flow<float>(settings, *raised, s, h, z); },
+       [=](const Part<double>& s, double h, std::span<const double> z) { flow<double>(settings, *raised, s, h, z); }});
 }
 
 std::shared_ptr<const Model> model_of(nb::handle potential, nb::handle letters, std::shared_ptr<Raised> raised) {

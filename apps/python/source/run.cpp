@@ -10,8 +10,7 @@
 #include <thread>
 
 #include "apps/python/source/module.h"
-#include "apps/python/source/own.h"
-#include "apps/python/source/value.h"
+#include "apps/python/source/problem.h"
 #include "kelvin/core/settings.h"
 #include "kelvin/core/toml.h"
 #include "kelvin/trajectory/disk.h"
@@ -33,8 +32,7 @@ nb::dict named(std::span<const Real> q, std::span<const Block> blocks) {
   for (const Block& block : blocks) {
     if (block.slack()) continue;
     const auto mine = q.subspan(block.offset, block.size());
-    out[block.name.c_str()] =
-        own_array<Real>(LargeArray<Real>(mine.begin(), mine.end()), block.shape.list());
+    out[block.name.c_str()] = own_array<Real>(LargeArray<Real>(mine.begin(), mine.end()), block.shape.list());
   }
   return out;
 }
@@ -63,9 +61,8 @@ class Relay final : public Observer {
   template <class Real>
   void tell(const Draw<Real>& draw) {
     if (!to_.draw || draw.warmup) return;
-    call("on_draw", to_.draw, [&] {
-      return nb::make_tuple(draw.walker, draw.index, named<Real>(draw.q, blocks_), draw.reading.energy);
-    });
+    call("on_draw", to_.draw,
+         [&] { return nb::make_tuple(draw.walker, draw.index, named<Real>(draw.q, blocks_), draw.reading.energy); });
   }
   template <class Arguments>
   void call(const char* name, const Shared& function, Arguments&& arguments) {
@@ -113,7 +110,8 @@ class PythonRun {
     about.created_at = text(given, "created_at");
     about.directory = text(given, "directory");
     about.machine = text(given, "machine");
-    disk_ = std::make_unique<Disk>(text(given, "out"), stopwatch(), nb::cast<bool>(given["replace"]), text(given, "text"));
+    disk_ =
+        std::make_unique<Disk>(text(given, "out"), stopwatch(), nb::cast<bool>(given["replace"]), text(given, "text"));
     run_ = std::make_unique<Run>(read, environment(given, potential, letters), about);
     watch();
   }
@@ -165,8 +163,9 @@ class PythonRun {
         const nb::gil_scoped_release unlocked;
         std::unique_lock lock(mutex_);
         const auto tick = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-        ended_.wait_until(lock, std::min<std::chrono::steady_clock::time_point>(
-                                    tick, std::chrono::time_point_cast<std::chrono::steady_clock::duration>(until)),
+        ended_.wait_until(lock,
+                          std::min<std::chrono::steady_clock::time_point>(
+                              tick, std::chrono::time_point_cast<std::chrono::steady_clock::duration>(until)),
                           [&] { return done_; });
         ended = done_;
       }
@@ -213,12 +212,7 @@ class PythonRun {
     if (given.contains("data")) {
       const auto files = nb::cast<nb::tuple>(given["data"]);
       const std::string now = nb::cast<std::string>(files[0]), later = nb::cast<std::string>(files[1]);
-      const LoadData load = out.data;
-      out.data = [=](const DataSettings& data, bool classes, std::uint64_t seed, const Remark& remark) {
-        DataSettings there = data;
-        there.file = now;
-        return load(there, classes, seed, remark);
-      };
+      out.data = load_instead(out.data, now);
       relay_.ready = [=] {
         std::filesystem::copy_file(now, later, std::filesystem::copy_options::overwrite_existing);
         std::filesystem::remove(now);

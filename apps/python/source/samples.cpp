@@ -26,8 +26,7 @@ Layout layout_of(const Samples& samples, const std::string& place) {
   const ZarrShape shape = read_zarr_metadata(at);
   auto names = parse_json(read_file(about), about.string()).as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
   if (names.size() != 2 + shape.each.size())
-    throw Error("\"{}\" is damaged: it names {} dimensions of {}", about.string(), names.size(),
-                2 + shape.each.size());
+    throw Error("\"{}\" is damaged: it names {} dimensions of {}", about.string(), names.size(), 2 + shape.each.size());
   names.erase(names.begin(), names.begin() + 2);
   return {shape.each, names, std::string(shape.type->name)};
 }
@@ -57,10 +56,9 @@ nb::object read_as(const Samples& samples, const std::string& place, const Layou
 
 // "posterior/layer1.weight": every draw of every walker.
 nb::object read_array(const Samples& samples, const std::string& place) {
-  if (!samples.manifest.arrays.contains(place))
-    throw Error("\"{}\" has no array \"{}\"", samples.run.string(), place);
+  if (!samples.manifest.arrays.contains(place)) throw Error("\"{}\" has no array \"{}\"", samples.run.string(), place);
   const Layout layout = layout_of(samples, place);
-  const std::size_t draws = place.starts_with("warmup_")   ? std::ranges::min(samples.manifest.warmup_draws)
+  const std::size_t draws = place.starts_with("warmup_")    ? std::ranges::min(samples.manifest.warmup_draws)
                             : place.starts_with("moments/") ? 2
                                                             : samples.draws;
   if (layout.type == "<i8") return read_as<std::int64_t>(samples, place, layout, draws);
@@ -69,7 +67,8 @@ nb::object read_array(const Samples& samples, const std::string& place) {
   return read_as<float>(samples, place, layout, draws);
 }
 
-// "observed_data", "y": the rows that predictions are made for, (row, target), in original units; None if there are none.
+// "observed_data", "y": the rows that predictions are made for, (row, target), in original units; None if there are
+// none.
 nb::object read_rows(const Samples& samples, const std::string& group, const std::string& name) {
   const std::filesystem::path at = samples.run / "samples.zarr" / group / name;
   if (!std::filesystem::exists(at / ".zarray")) return nb::none();

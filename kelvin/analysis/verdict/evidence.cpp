@@ -98,7 +98,7 @@ PartEvidence part_of(const Evidence& e, std::size_t k, const Chains& steps) {
 // What a network with hidden layers says of some rows, where the run has not stored it and can be rebuilt: by what it
 // says its walkers are compared, not by weights.
 std::vector<Quantity> computed_predictions(const Samples& samples) {
-  constexpr double most_products = 2e10, most_rows = 10;
+  constexpr double most_products = 2e9, most_rows = 10;
   const RunSettings& settings = samples.record.settings;
   const double draws = double(samples.draws * samples.walkers);
   if (settings.model.layers.items().size() < 3 || settings.store.weights == "none" ||

@@ -60,35 +60,55 @@ std::vector<Judgement> far_energy(const Evidence& e) {
 
 // The smallest and the largest of all draws of a block, number by number, and what is usual, of some of them.
 struct Column {
-  double least = INFINITY, most = -INFINITY;
+  double least = INFINITY, most = -INFINITY;  // nan stays
   std::vector<double> some;
+  void take(double x) {
+    if (x < least) least = x;
+    if (x > most || std::isnan(x)) most = x;
+  }
 };
 
+// Every number of every draw; of very many draws evenly spaced pieces and the last, of very wide blocks evenly spaced
+// numbers: who runs away stays away, and not alone.
 std::vector<Judgement> far_coordinates(const Evidence& e) {
-  constexpr std::size_t most_kept = 4000000;
+  constexpr std::size_t most_kept = 6400000, fewest_each = 64, most_read = 200000000;
   const Samples& samples = e.samples;
+  const std::size_t all = samples.draws * samples.walkers * samples.record.parameters;
   for (const std::string& block : samples.blocks) {
     const std::string array = "posterior/" + block;
     if (!samples.manifest.arrays.contains(array)) continue;
-    const auto shape = read_zarr_metadata(samples.run / "samples.zarr" / array).each;
-    const std::size_t width = width_of(samples, array), every = 1 + samples.draws * width / most_kept;
+    const ZarrShape stored = read_zarr_metadata(samples.run / "samples.zarr" / array);
+    const auto& shape = stored.each;
+    const std::size_t piece = stored.chunk, pieces = (samples.draws + piece - 1) / piece, step = 1 + all / most_read;
+    const std::size_t width = width_of(samples, array), apart = 1 + width * fewest_each / most_kept;
+    const std::size_t judged = (width + apart - 1) / apart, every = 1 + samples.draws * judged / most_kept;
     for (std::size_t w = 0; w < samples.walkers; ++w) {
-      std::vector<Column> columns(width);
-      each_piece(samples, array, w, [&](std::size_t first, std::span<const double> numbers) {
+      std::vector<Column> columns(judged);
+      for (std::size_t k = 0; k < pieces; ++k) {
+        if (k % step != 0 && k + 1 != pieces) continue;
+        const std::size_t first = k * piece;
+        const auto numbers = samples.array(array, w, first, std::min(piece, samples.draws - first));
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-          Column& c = columns[i % width];
-          c.least = std::min(c.least, numbers[i]);
-          c.most = std::max(c.most, numbers[i]);
+          if (i % width % apart != 0) continue;
+          Column& c = columns[i % width / apart];
+          c.take(numbers[i]);
           if ((first + i / width) % every == 0) c.some.push_back(numbers[i]);
         }
-      });
-      for (std::size_t k = 0; k < width; ++k) {
-        const Bulk bulk(std::move(columns[k].some));
-        for (const double x : {columns[k].least, columns[k].most})
-          if (!std::isfinite(x) || bulk.far(x, far_for_coordinates))
-            return {{fault, fmt::format("{} of walker {} reaches {:.3g}, where {:.3g} +- {:.2g} is usual: it left its "
-                                        "bulk by orders of magnitude; use a smaller step, or a stronger prior",
-                                        entry_name(block, k, shape), w, x, bulk.median, bulk.range)}};
+      }
+      for (std::size_t k = 0; k < judged; ++k) {
+        Column& c = columns[k];
+        const bool finite = std::isfinite(c.least) && std::isfinite(c.most);
+        const Bulk bulk(finite ? std::move(c.some) : std::vector<double>{0});
+        const double far = bulk.far(c.least, far_for_coordinates) ? c.least : c.most;
+        if (finite && !bulk.far(far, far_for_coordinates)) continue;
+        const std::string name = entry_name(block, k * apart, shape);
+        if (!finite)
+          return {{fault, fmt::format("{} of walker {} is not finite in some draw: the run blew up; halve the step and "
+                                      "run again",
+                                      name, w)}};
+        return {{fault, fmt::format("{} of walker {} reaches {:.3g}, where {:.3g} +- {:.2g} is usual: it left its bulk "
+                                    "by orders of magnitude; use a smaller step, or a stronger prior",
+                                    name, w, far, bulk.median, bulk.range)}};
       }
     }
   }

@@ -346,7 +346,7 @@ class WarmUp final : public Companion<Real> {
   void stay_stable(Chain<Real>& chain, int gradients) {
     tell(chain);
     chain.schedule();
-    if (const double now = stiffness(chain, gradients); now > 0) tuner_.stand(now);
+    if (const double now = stiffness(chain, gradients); now > 0 && std::isfinite(now)) tuner_.stand(now);
     tell(chain);
   }
 

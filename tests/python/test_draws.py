@@ -86,6 +86,7 @@ def test_statistics_may_be_given_with_the_draws(turned):
     assert run.statistics["potential"] == pytest.approx(turned.statistics["potential"])
     row = {r["quantity"]: r for r in kelvin.analyse(run, "summary").table}["potential"]
     assert row["mean"] == pytest.approx(turned.statistics["potential"].mean())
+    assert (run.statistics["step"] == np.arange(1, 4001)).all()  # draws are counted, in each chain
     assert run.samples.dimensions("x") == ["chain", "draw", "x_0"]
     assert run.now["state"] == "finished"
 

@@ -86,6 +86,7 @@ def test_statistics_may_be_given_with_the_draws(turned):
     assert run.statistics["potential"] == pytest.approx(turned.statistics["potential"])
     row = {r["quantity"]: r for r in kelvin.analyse(run, "summary").table}["potential"]
     assert row["mean"] == pytest.approx(turned.statistics["potential"].mean())
+    assert (run.statistics["step"] == np.arange(1, 4001)).all()  # draws are counted, in each chain
     assert run.samples.dimensions("x") == ["chain", "draw", "x_0"]
     assert run.now["state"] == "finished"
 
@@ -117,3 +118,12 @@ def test_mistakes_are_one_sentence(turned, tmp_path):
         kelvin.import_draws(tmp_path / "draws.txt")
     with pytest.raises(kelvin.Error, match="holds no draws"):
         kelvin.import_draws({})
+
+
+def test_many_parameters_are_judged_by_some_of_them():
+    draws = np.random.default_rng(1).normal(size=(2, 300, 2500))
+    found = kelvin.analyse(draws, "diagnose")
+    judged = [row["quantity"] for row in found.tables["Convergence"]]
+    assert judged[:2] == ["x[0]", "x[3]"] and len(judged) == 834
+    draws[1] += 3.0
+    assert any("disagree" in word for word in kelvin.analyse(draws, "diagnose").words)

@@ -205,3 +205,27 @@ def test_the_page_of_tati_maps_every_method():
                  "num_walkers", "init_momenta", "fit", "sample", "get_options", "set_options", "get_losses",
                  "get_activations", "help", "non_simplified_access"):
         assert f"`{name}" in page, name
+
+
+def test_classes_have_an_accuracy():
+    labels = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    nn = kelvin.Simulation({"model": {"layers": [2, 3], "loss": "softmax_cross_entropy"}}, data=(X, labels))
+    nn.parameters = rng.normal(size=9)
+    q = nn.named()
+    logits = X @ q["layer1.weight"].T + q["layer1.bias"]
+    assert nn.score()["accuracy"] == pytest.approx((logits.argmax(axis=1) == labels).mean())
+    assert nn.loss() == pytest.approx(-(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))[
+        np.arange(60), labels].mean(), rel=1e-9)
+
+
+def test_a_potential_of_ones_own_is_simulated():
+    @kelvin.potential({"w": (3, 2)})
+    def springs(q, rows):
+        return 0.5 * (q["w"] ** 2).sum(), {"w": q["w"]}
+
+    nn = kelvin.Simulation(springs, walkers=2, part={"all": {"step": 0.2, "temperature": 1.0}})
+    nn.parameters = np.arange(6.0)
+    assert nn.loss() == pytest.approx(27.5) and nn.gradients() == pytest.approx(np.arange(6.0))
+    done = nn.sample(steps=50, every=5)
+    assert done.run.samples["w"].shape == (2, 10, 3, 2)
+    assert nn.parameters[1].reshape(3, 2) == pytest.approx(done.run.samples["w"][1, -1])

@@ -145,6 +145,27 @@ void judge(Evidence& e, Quantity quantity) {
   e.judged.push_back({std::move(quantity), c, time});
 }
 
+// Every parameter of a model that is no network, if they are few; of imported draws so many of them, evenly spaced.
+void judge_parameters(Evidence& e) {
+  const Samples& samples = e.samples;
+  const std::size_t parameters = samples.record.parameters;
+  if (!e.settings.model.layers.empty() || (parameters > few_parameters && !samples.record.imported())) return;
+  const std::size_t every = (parameters + most_imported - 1) / most_imported;
+  std::size_t before = 0;
+  for (const std::string& block : samples.blocks) {
+    const std::string array = "posterior/" + block;
+    if (!samples.manifest.arrays.contains(array)) continue;
+    const ZarrShape shape = samples.shape(array);
+    std::vector<std::size_t> which;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if ((before + k) % every == 0) which.push_back(k);
+    before += shape.size();
+    auto some = columns(samples, array, which);
+    for (std::size_t k = 0; k < which.size(); ++k)
+      judge(e, {entry_name(block, which[k], shape.each), std::move(some[k])});
+  }
+}
+
 bool below_one(double x) { return x < 1; }
 
 }  // namespace
@@ -187,14 +208,7 @@ Evidence evidence_of(const Samples& samples) {
   if (e.training) return e;
   if (!potential.empty()) judge(e, {"potential", potential});
   for (Quantity& q : known_predictions(samples)) judge(e, std::move(q));
-  const std::size_t most = samples.record.imported() ? most_imported : few_parameters;
-  if (e.settings.model.layers.empty() && samples.record.parameters <= most)
-    for (const std::string& block : samples.blocks)
-      if (const std::string array = "posterior/" + block; samples.manifest.arrays.contains(array)) {
-        auto all = columns(samples, array);
-        const auto shape = samples.shape(array).each;
-        for (std::size_t k = 0; k < all.size(); ++k) judge(e, {entry_name(block, k, shape), std::move(all[k])});
-      }
+  judge_parameters(e);
   return e;
 }
 

@@ -28,6 +28,25 @@ function check(holds, what) {
   if (!holds) failures.push(what);
 }
 
+// CRC-32C of a text, going on from that of another.
+function crc32c(text, before) {
+  let sum = ~before;
+  for (const byte of Buffer.from(text)) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; ++bit) sum = sum & 1 ? (sum >>> 1) ^ 0x82f63b78 : sum >>> 1;
+  }
+  return ~sum >>> 0;
+}
+
+// A finding as a run keeps it: ending with its checksum, which begins with the run's own.
+function keep(run, finding) {
+  const owner = JSON.parse(readFileSync(join(run, "manifest.json"), "utf8")).run;
+  const text = JSON.stringify(finding, null, 2).slice(0, -2);
+  const sum = crc32c(text, owner).toString(16).padStart(8, "0");
+  mkdirSync(join(run, "analysis"), { recursive: true });
+  writeFileSync(join(run, "analysis", `${finding.name}.json`), `${text},\n  "checksum": "${sum}"\n}\n`);
+}
+
 function make_reports() {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
@@ -45,8 +64,7 @@ function make_reports() {
     "--set",
     "every=50",
   );
-  mkdirSync(join(out, "spiral", "analysis"), { recursive: true });
-  writeFileSync(join(out, "spiral", "analysis", "zoo.json"), JSON.stringify(zoo()));
+  keep(join(out, "spiral"), zoo());
   run("report", "spiral", "-o", "one.html");
   run("report", "spiral", "gap", "-o", "two.html");
   return ["one.html", "two.html"].map((name) => join(out, name));

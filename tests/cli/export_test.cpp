@@ -283,7 +283,7 @@ TEST(ExportGroups, AMissingNetcdfIsAMatterOfThatFormatOnly) {
   const Outcome got = desk.shell("LD_LIBRARY_PATH=broken ", "export run --to netcdf");
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.error, HasSubstr("cannot load netCDF"));
-  EXPECT_THAT(got.error, HasSubstr("install Debian's libnetcdf19, or export to another format"));
+  EXPECT_THAT(got.error, HasSubstr("install Debian's libnetcdf19, or use another format"));
   EXPECT_FALSE(std::filesystem::exists(desk.path("run.nc")));
   EXPECT_EQ(desk.shell("LD_LIBRARY_PATH=broken ", "export run --to npz").code, 0);
 }

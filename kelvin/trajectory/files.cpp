@@ -145,6 +145,12 @@ DamagedError damaged(const fs::path& path, std::string_view why) {
 FileSum sum_of(std::string_view bytes) { return {bytes.size(), crc32c(bytes)}; }
 
 std::string read_file(const fs::path& path) {
+  std::string text;
+  read_file(path, text);
+  return text;
+}
+
+void read_file(const fs::path& path, std::string& text) {
   struct Descriptor {
     int number;
     ~Descriptor() {
@@ -160,16 +166,13 @@ std::string read_file(const fs::path& path) {
   if (file.number < 0 || ::fstat(file.number, &about) != 0) throw cannot_read(errno);
   if (S_ISDIR(about.st_mode)) throw cannot_read(EISDIR);
   constexpr std::size_t piece = 1 << 16;  // of what does not know its size, or grows
-  std::string text(std::size_t(about.st_size) + 1, '\0');
+  text.resize(std::size_t(about.st_size) + 1);
   for (std::size_t filled = 0;;) {
     const ssize_t more = ::read(file.number, text.data() + filled, text.size() - filled);
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) throw cannot_read(errno);
     filled += std::size_t(more);
-    if (more == 0) {
-      text.resize(filled);
-      return text;
-    }
+    if (more == 0) return text.resize(filled);
     if (filled == text.size()) text.resize(filled + piece);
   }
 }

@@ -72,6 +72,7 @@ std::uint64_t disk_waits();
 // One such file. One that can be made again need not be `durable`: a reader still never sees half of it.
 void write_file(const std::filesystem::path&, std::string_view bytes, bool durable = true);
 std::string read_file(const std::filesystem::path&);
+void read_file(const std::filesystem::path&, std::string& to);  // whose memory is used again
 std::string read_file(const std::filesystem::path&, const FileSum&);  // refused if it is not that
 void make_directories(const std::filesystem::path&);
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <limits>
 #include <memory>
 
@@ -137,6 +138,12 @@ std::string_view pack(std::string_view bytes) {
 }
 
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file) {
+  std::string out;
+  unpack(packed, bytes, file, out);
+  return out;
+}
+
+void unpack(std::string_view packed, std::size_t bytes, const std::string& file, std::string& out) {
   const auto refused = [&](std::string_view why) { return damaged(file, why); };
   const unsigned long long claimed = ZSTD_getFrameContentSize(packed.data(), packed.size());
   if (claimed == ZSTD_CONTENTSIZE_ERROR || claimed == ZSTD_CONTENTSIZE_UNKNOWN) throw refused("it is no zstd frame");
@@ -144,11 +151,12 @@ std::string unpack(std::string_view packed, std::size_t bytes, const std::string
   if (claimed != bytes) throw refused(fmt::format("it holds {} bytes where {} are due", claimed, bytes));
   // The descriptor's bit 2 says that a checksum follows; without it nothing would be verified.
   if (packed.size() < 5 || !(packed[4] & 4)) throw refused("it has no checksum");
-  std::string out(bytes, '\0');
-  const std::size_t size = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
+  thread_local const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  if (!context) throw std::bad_alloc();
+  out.resize(bytes);
+  const std::size_t size = ZSTD_decompressDCtx(context.get(), out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(size)) throw refused("it cannot be unpacked");
   if (size != bytes) throw refused("it is cut short");
-  return out;
 }
 
 ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file) {
@@ -180,11 +188,15 @@ std::string read_zarr_chunk(const fs::path& chunk, const ZarrShape& shape) {
 std::vector<double> read_zarr(const fs::path& array, const ZarrShape& shape, std::size_t walker, std::size_t first,
                               std::size_t count, const ChunkCheck& check) {
   const std::size_t each = shape.size(), width = shape.type->width;
+  thread_local std::string packed, bytes;  // new memory for each chunk would cost more than reading it
   std::vector<double> out;
+  constexpr std::size_t most_at_first = std::size_t(1) << 24;  // what is claimed beyond that has to be read first
+  out.reserve(std::min(count * each, most_at_first));
   for (std::size_t draw = first; draw < first + count;) {
     const std::size_t chunk = draw / shape.chunk;
     const fs::path file = zarr_chunk(array, 2 + shape.each.size(), walker, chunk);
-    const std::string bytes = read_zarr_chunk(file, shape);
+    read_file(file, packed);
+    unpack(packed, shape.chunk * shape.bytes(), file.string(), bytes);
     if (check) check(chunk, bytes, file);
     const std::size_t begin = draw % shape.chunk, end = std::min(shape.chunk, begin + first + count - draw);
     const std::size_t before = out.size(), more = (end - begin) * each;

@@ -46,6 +46,7 @@ std::filesystem::path zarr_chunk(const std::filesystem::path& array, std::size_t
                                  std::size_t chunk);
 std::string_view pack(std::string_view bytes);  // valid until this thread packs again
 std::string unpack(std::string_view packed, std::size_t bytes, const std::string& file);
+void unpack(std::string_view packed, std::size_t bytes, const std::string& file, std::string& to);
 
 // The text of a .zarray; `file` is named in errors.
 ZarrShape parse_zarr_metadata(std::string_view text, const std::string& file);

@@ -232,6 +232,19 @@ except KeyboardInterrupt as stop:
     assert kelvin.open(tmp_path / "run").resume(wait=False).now["state"] in ("ready", "running")
 
 
+@pytest.mark.parametrize("file", ["posterior/layer1.weight/0.0.0.0", "posterior/layer1.weight/.zattrs", "observed_data/y/0.0"])
+def test_what_is_damaged_is_refused_by_name(gap, tmp_path, file):
+    run = kelvin.sample(gap, out=tmp_path / "run")
+    place = run.path / "samples.zarr" / file
+    bytes_ = bytearray(place.read_bytes())
+    bytes_[len(bytes_) // 2] ^= 1
+    place.write_bytes(bytes_)
+    with pytest.raises(kelvin.Error, match=file.split("/")[-1]):
+        kelvin.open(run.path).samples.dimensions("layer1.weight")
+        kelvin.open(run.path).samples["layer1.weight"]
+        kelvin.open(run.path).to_arviz()
+
+
 def test_a_fork_is_told_that_the_run_is_not_its_own(gap, tmp_path):
     told = in_a_process(f"""
         import os, kelvin

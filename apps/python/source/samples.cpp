@@ -21,12 +21,16 @@ struct Layout {
   std::string type;
 };
 
+Value named_json(const Samples& samples, const std::string& file) {
+  return parse_json(read_named(samples.run, samples.manifest, file), (samples.run / file).string());
+}
+
 Layout layout_of(const Samples& samples, const std::string& place) {
-  const std::filesystem::path at = samples.run / "samples.zarr" / place, about = at / ".zattrs";
-  const ZarrShape shape = read_zarr_metadata(at);
-  auto names = parse_json(read_file(about), about.string()).as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
+  const std::string about = "samples.zarr/" + place + "/.zattrs";
+  const ZarrShape shape = samples.shape(place);
+  auto names = named_json(samples, about).as<std::vector<std::string>>("_ARRAY_DIMENSIONS");
   if (names.size() != 2 + shape.each.size())
-    throw Error("\"{}\" is damaged: it names {} dimensions of {}", about.string(), names.size(), 2 + shape.each.size());
+    throw damaged(samples.run / about, fmt::format("it names {} dimensions of {}", names.size(), 2 + shape.each.size()));
   names.erase(names.begin(), names.begin() + 2);
   return {shape.each, names, std::string(shape.type->name)};
 }
@@ -70,17 +74,18 @@ nb::object read_array(const Samples& samples, const std::string& place) {
 // "observed_data", "y": the rows that predictions are made for, (row, target), in original units; None if there are
 // none.
 nb::object read_rows(const Samples& samples, const std::string& group, const std::string& name) {
-  const std::filesystem::path at = samples.run / "samples.zarr" / group / name;
-  if (!std::filesystem::exists(at / ".zarray")) return nb::none();
-  const Value about = parse_json(read_file(at / ".zarray"), (at / ".zarray").string());
+  const std::string at = "samples.zarr/" + group + "/" + name;
+  if (!samples.manifest.files.contains(at + "/.zarray")) return nb::none();
+  const Value about = named_json(samples, at + "/.zarray");
   const auto shape = about.as<std::vector<std::size_t>>("shape"), chunks = about.as<std::vector<std::size_t>>("chunks");
   const ZarrType& type = zarr_type(about.as<std::string>("dtype"));
   if (shape.size() != 2 || chunks.size() != 2 || chunks[1] != shape[1] || chunks[0] == 0)
-    throw Error("\"{}\" is damaged: rows of numbers are not laid out so", at.string());
+    throw damaged(samples.run / at, "rows of numbers are not laid out so");
   LargeArray<double> numbers(shape[0] * shape[1]);
   for (std::size_t first = 0; first < shape[0]; first += chunks[0]) {
-    const std::filesystem::path file = at / fmt::format("{}.0", first / chunks[0]);
-    const std::string bytes = unpack(read_file(file), chunks[0] * shape[1] * type.width, file.string());
+    const std::string file = fmt::format("{}/{}.0", at, first / chunks[0]);
+    const std::string bytes = unpack(read_named(samples.run, samples.manifest, file),
+                                     chunks[0] * shape[1] * type.width, (samples.run / file).string());
     type.numbers(bytes.data(),
                  std::span(numbers).subspan(first * shape[1], std::min(chunks[0], shape[0] - first) * shape[1]));
   }

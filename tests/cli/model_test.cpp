@@ -41,7 +41,8 @@ TEST(ModelCommand, ShowsALineForEachLayerOfARunFileOrARun) {
   EXPECT_THAT(of_file.out, HasSubstr("conv 3 2"));
   EXPECT_THAT(of_file.out, HasSubstr("2 x 2 x 2"));
   EXPECT_THAT(of_file.out, HasSubstr("and 4 running statistics"));
-  ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
+  const Outcome trained = desk.kelvin("train run.toml -q -o run");
+  ASSERT_EQ(trained.code, 0) << trained.error;
   EXPECT_EQ(desk.kelvin("model run").out, of_file.out);
   EXPECT_EQ(desk.kelvin("model run --set seed=2").code, 1);
 }
@@ -52,7 +53,8 @@ TEST(ModelCommand, ItsTotalIsThatOfTheRun) {
   const auto total = Json::parse(shown.out).back();
   EXPECT_EQ(total["parameters"], 20 + 4 + 18);  // kernels and biases, gains and biases, dense
   EXPECT_EQ(total["multiply_adds"], 4 * 18 + 16);
-  ASSERT_EQ(desk.kelvin("train run.toml -q -o run").code, 0);
+  const Outcome trained = desk.kelvin("train run.toml -q -o run");
+  ASSERT_EQ(trained.code, 0) << trained.error;
   EXPECT_EQ(Json::parse(desk.read("run/run.json"))["parameters"], total["parameters"]);
 #if !defined(__SANITIZE_ADDRESS__)  // whose search for leaks stumbles over memory of threads of libraries loaded late
   const Outcome report = desk.kelvin("report run");

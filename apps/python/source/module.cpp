@@ -22,14 +22,6 @@ NB_MODULE(_kelvin, module) {
   nb::exception<kelvin::Error>(module, "Error", PyExc_ValueError);
   module.attr("version") = std::string(kelvin::version());
   module.def("read_toml", [](const std::string& path) { return to_dict(kelvin::read_toml(path)); });
-  module.def(
-      "override",
-      [](nb::dict settings, const std::string& assignment) {
-        kelvin::Value root = to_value(settings, "settings");
-        kelvin::override_with(root, assignment);
-        return to_dict(root);
-      },
-      nb::arg("settings"), nb::arg("assignment"));
   module.def("name_of_tati", [](const std::string& name) {
     const kelvin::TatiName* known = kelvin::tati_name(name);
     return known ? fmt::format("the {} \"{}\" of TATi is here: {}", known->kind, known->name, known->here)
